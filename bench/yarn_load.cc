@@ -80,7 +80,7 @@ class Caller {
     Try(target, method, request.Encode(), kTries, [done = std::move(done)](base::Result<std::string, RpcError> bytes) {
       if (!bytes.ok()) return done(bytes.error());
       Response response;
-      FL_CHECK(response.ParseFrom(*bytes).ok(), "an answer cannot be read");
+      FL_CHECK(response.ParseFrom(*bytes, wire::hadoop_rpc::kAnswer).ok(), "an answer cannot be read");
       done(std::move(response));
     });
   }

@@ -22,6 +22,11 @@ def main():
         ("src/shell/nm/a.cc", "  ::chown(path.c_str(), 1, 1);", "works on users' files by descriptors alone"),
         ("src/process/nm/a.cc", "  disk_.List(path);", "works on users' files by descriptors alone"),
         ("src/nowhere/a.cc", "", "folder is not in the table"),
+        ("src/process/http/a.cc", "  auto a = nlohmann::json::parse(body);", "read without a budget: use wire/json/json.h"),
+        ("apps/fairlead/a.cc", "  const auto a = ordered_json::parse(body);", "read without a budget: use wire/json/json.h"),
+        ("src/config/a.cc", "  document.load_buffer(a, n);", "read without a budget: use wire/xml/xml.h"),
+        ("src/config/a.cc", "  document.load_file(path);", "read without a budget: use wire/xml/xml.h"),
+        ("src/shell/rm/a.cc", "  YAML::LoadFile(path);", "read without a budget: use wire/yaml/yaml.h"),
         ("src/rm/a.cc", '#include "base/ids.h"', "rm does not include model: its row must not allow it"),
     ]:
         with tempfile.TemporaryDirectory() as directory:
@@ -43,7 +48,7 @@ def main():
         found = check(directory)
         assert "model needs base in DEPS" in found.stderr, found.stderr
         assert "rm includes nothing of base, which its DEPS name" in found.stderr, found.stderr
-    print("9 passed, 0 failed")
+    print("14 passed, 0 failed")
 
 
 if __name__ == "__main__":

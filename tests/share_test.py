@@ -14,6 +14,8 @@ SHARE = ROOT / "share"
 PROMTOOL = shutil.which("promtool")
 # Where metrics are made: the file, what their names begin with, and how a name is written there.
 SOURCES = [("src/process/rm/web_metrics.cc", "fairlead_rm_", r'(?:Counter|Gauge|Gauges|Seconds|each)\("(\w+)"'),
+           ("src/process/spark_master/master_json.cc", "fairlead_spark_master_", r'(?:Gauge|Counters)\("(\w+)"'),
+           ("src/process/spark_worker/worker_page.cc", "fairlead_spark_worker_", r'(?:Gauge|Counters)\("(\w+)"'),
            ("src/process/nm/web.cc", "fairlead_nm_", r'(?:counter|Gauge)\("(\w+)"'),
            ("src/shell/shuffle/page.cc", "fairlead_shuffle_", r'\{"(\w+)", (?:true|false), ')]
 
@@ -40,7 +42,7 @@ class Names(unittest.TestCase):
     def test_what_is_asked_for_is_there(self):
         known = metrics()
         text = (SHARE / "prometheus/fairlead.rules.yml").read_text() + "\n".join(expressions())
-        asked = set(re.findall(r"\bfairlead_(?:rm|nm|shuffle)_\w+", text))
+        asked = set(re.findall(r"\bfairlead_(?:rm|nm|shuffle|spark_master|spark_worker)_\w+", text))
         self.assertGreater(len(asked), 20)
         self.assertEqual(asked - known, set())
 

@@ -32,7 +32,7 @@ class Tidy(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.root)
         for name, text in SOURCES.items():
             self.write(name, text)
-        for name in ("tools/tidy", ".clang-tidy"):
+        for name in ("tools/changes.py", "tools/tidy", ".clang-tidy"):
             (self.root / name).parent.mkdir(exist_ok=True)
             shutil.copy(ROOT / name, self.root / name)
         self.write(".gitignore", "build/\n")
@@ -75,6 +75,8 @@ class Tidy(unittest.TestCase):
     def test_only_what_changed_is_taken(self):
         self.write("src/b/alone.cc", "int Alone() { return 2; }\n")
         self.assertIn("1 of 2 sources may differ", self.tidy("--since", self.landed)[1])
+        self.write("src/a/length.h", "// What it does.\n" + CLEAN)
+        self.assertIn("1 of 2 sources may differ", self.tidy("--since", self.landed)[1], "comments have no findings")
         self.write("src/a/CMakeLists.txt", "# other flags\n")
         self.assertIn("2 of 2 sources may differ", self.tidy("--since", self.landed)[1])
 

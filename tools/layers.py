@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that no folder of src/ includes a folder it may not know (docs/ARCHITECTURE.md, "Layers"), and that the DEPS of
-each build target are the targets whose headers it includes.
+"""Checks that no folder of src/ includes a folder it may not know (docs/ARCHITECTURE.md, "Layers"), that the DEPS of each
+build target are the targets whose headers it includes, and that texts from outside are read within a budget.
 
 Exit status: 0 when every include is allowed and declared and every row and dependency is used, else 1 with a line a fault.
 """
@@ -15,7 +15,10 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "base": "",
     "model": "base",
     "env": "base",
-    "config": "base model",
+    "wire/json": "base",
+    "wire/xml": "base",
+    "wire/yaml": "base",
+    "config": "base model wire/xml wire/yaml",
     "wire/hadoop_rpc": "base",
     "wire/yarn": "",
     "wire/spark_transport": "base",
@@ -41,12 +44,12 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "endpoints/yarn": "base model wire/hadoop_rpc wire/yarn",
     "endpoints/spark": "base model wire/java_stream",
     "endpoints/shuffle": "base model wire/spark_shuffle wire/spark_transport",
-    "endpoints/rest": "base endpoints/yarn wire/yarn",
+    "endpoints/rest": "base endpoints/yarn wire/json wire/xml wire/yarn",
     "env_posix": "base env model",
     "env_sim": "base env",
     "env_zookeeper": "base env",
     "process/peers": "",
-    "process/http": "base env process/peers",
+    "process/http": "base env process/peers wire/json",
     "process/rpc": "base endpoints/yarn env process/peers wire/hadoop_rpc",
     "process/application": "endpoints/yarn env model process/rpc wire/yarn",
     "process/rm":
@@ -62,15 +65,15 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "process/spark_rpc": "base endpoints/spark env process/peers wire/java_stream wire/spark_transport",
     "process/spark_master":
         "base endpoints/spark endpoints/yarn env model process/application process/http process/peers process/rpc "
-        "process/spark_rpc scheduler scheduler/spark_standalone wire/java_stream wire/yarn",
+        "process/spark_rpc scheduler scheduler/spark_standalone wire/json wire/yarn",
     "process/spark_worker": "base endpoints/spark env process/http process/peers process/spark_rpc",
     "engine/records": "base",
     "engine/plan": "base engine/records",
-    "engine/settings": "base tasks wire/hadoop_rpc wire/spark_transport",
-    "engine/io": "base engine/plan engine/records engine/settings env_posix process/http",
+    "engine/settings": "base tasks wire/hadoop_rpc wire/json wire/spark_transport wire/xml",
+    "engine/io": "base engine/plan engine/records engine/settings env_posix process/http wire/json",
     "engine/shuffle": "base engine/io engine/plan engine/records wire/spark_shuffle",
     "engine/kernels": "engine/io engine/plan engine/records engine/shuffle",
-    "engine/history": "base engine/io engine/plan engine/records env process/driver",
+    "engine/history": "base engine/io engine/plan engine/records env process/driver wire/json",
     "engine/driver":
         "base endpoints/yarn engine/history engine/io engine/plan engine/records engine/settings env env_posix "
         "process/driver process/http",
@@ -90,18 +93,18 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
         "process/rpc process/shuffle scheduler scheduler/fairlead tasks wire/engine wire/hadoop_rpc wire/spark_shuffle wire/yarn",
     "sim/standalone":
         "base endpoints/spark env env_sim process/http process/spark_master process/spark_rpc process/spark_worker "
-        "sim/cluster",
+        "sim/cluster wire/json",
     "shell/base": "base config endpoints/yarn env env_posix model process/http",
-    "shell/client": "base config endpoints/yarn env_posix process/http process/rpc wire/yarn",
+    "shell/client": "base config endpoints/yarn env_posix process/http process/rpc wire/hadoop_rpc wire/yarn",
     "shell/shuffle":
-        "base config env env_posix process/http process/nm process/shuffle shell/base wire/spark_shuffle "
+        "base config env env_posix process/http process/nm process/shuffle shell/base wire/json wire/spark_shuffle "
         "wire/spark_transport",
     "shell/rm": "base config env env_posix env_zookeeper process/http process/rm profiles shell/base",
-    "shell/nm": "base config env env_posix model process/http process/nm shell/base shell/shuffle",
+    "shell/nm": "base config env env_posix model process/http process/nm shell/base shell/shuffle wire/json",
     "shell/spark":
         "base config endpoints/spark env env_posix env_zookeeper model process/http process/spark_master process/spark_rpc "
         "process/spark_worker profiles "
-        "shell/base shell/nm shell/shuffle wire/java_stream wire/spark_transport",
+        "shell/base shell/nm shell/shuffle wire/java_stream wire/json wire/spark_transport",
 }.items()}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
@@ -122,6 +125,15 @@ MAY_USE_PATHS = {
     "shell/nm/settings.cc",                 # paths as text
     "shell/nm/daemon.cc",                   # the agent's own state, before anything else runs
 }
+
+
+# A text from outside is read within a budget (base/budget.h), by the one reader of its kind.
+TEXT_READERS = {
+    "src/wire/json/json.cc": re.compile(r"json::(parse|accept|sax_parse|from_(cbor|msgpack|ubjson|bson|bjdata))\b|>>\s*json\b"),
+    "src/wire/xml/xml.cc": re.compile(r"\bload_(buffer\w*|file|string)\b|\bdocument\.load\b"),
+    "src/wire/yaml/yaml.cc": re.compile(r"\bYAML::(Load\w*|Parser)\b"),
+}
+MAY_READ_TEXTS = {"src/sim/traces/json.cc"}  # knows the lines of a trace's values, with bounds of its own
 
 
 def folder_of(path: str):
@@ -165,6 +177,19 @@ def violations(root: pathlib.Path):
     for own, others in used.items():
         for other in sorted(MAY_INCLUDE[own] - others):
             yield f"tools/layers.py: {own} does not include {other}: its row must not allow it"
+
+
+def unbounded(root: pathlib.Path):
+    """Programs read JSON, XML and YAML with the readers that take a budget; tests may read their own."""
+    for folder in ("src", "apps", "examples"):
+        for file in sorted((root / folder).rglob("*")):
+            relative = file.relative_to(root).as_posix()
+            if file.suffix not in (".h", ".cc") or re.search(r"_(test|bench|fuzz)\.cc$", relative) or relative in MAY_READ_TEXTS:
+                continue
+            for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+                for reader, call in TEXT_READERS.items():
+                    if relative != reader and call.search(line.split("//")[0]):
+                        yield f"{relative}:{number}: a text is read without a budget: use {reader[4:-3]}.h"
 
 
 KEYWORDS = {"NAME", "SRCS", "DEPS", "LIBS", "TESTS", "TEST_DEPS", "TEST_LIBS", "BENCHES", "BENCH_DEPS", "BENCH_LIBS", "FUZZ"}
@@ -227,7 +252,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
     root = parser.parse_args().root
-    found = [*violations(root), *undeclared(root / "src")]
+    found = [*violations(root), *unbounded(root), *undeclared(root / "src")]
     for line in found:
         print(line, file=sys.stderr)
     return 1 if found else 0

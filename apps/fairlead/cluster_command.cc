@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "process/http/http.h"
+#include "wire/json/json.h"
 
 namespace fairlead::apps {
 
@@ -44,7 +45,8 @@ base::Result<ordered_json> AskFairlead(Cluster& cluster, const std::string& targ
             "; start one with 'fairlead up', or name another's files with --hadoop-conf",
         shell::kRmUnreachable};
   }
-  ordered_json json = ordered_json::parse(answer->body, nullptr, false);
+  auto parsed = wire::json::ParseOrdered(answer->body, wire::json::kAnswer);
+  ordered_json json = parsed ? std::move(*parsed) : ordered_json();
   if (answer->status == 200 && json.is_object()) return json;
   const std::string told = json.is_object() ? json.value("error", "") : "";
   if (!told.empty()) return base::Error{told, answer->status == 404 ? shell::kRmNotFound : shell::kRmRefused};

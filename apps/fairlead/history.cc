@@ -40,7 +40,8 @@ base::Result<Told> ReadStory(const std::string& what, std::string log) {
 }
 
 base::Result<Told> StoryOfFile(const std::string& path) {
-  auto text = env_posix::MakePosixDisk()->ReadFile(path);
+  constexpr uint64_t kLogMax = 256 << 20;  // a driver writes a fifth of it (engine/history/event_log.h)
+  auto text = env_posix::MakePosixDisk()->ReadFile(path, kLogMax);
   if (!text) return base::Error{text.error().message, kNotFound};
   return ReadStory(path, std::move(*text));
 }

@@ -10,6 +10,7 @@
 #include "cluster_command.h"
 #include "interrupt.h"
 #include "process/http/http.h"
+#include "wire/json/json.h"
 
 // `fairlead logs`: of running and of ended applications, from the nodes that wrote them; with Hadoop's nodes, too.
 
@@ -81,9 +82,9 @@ void AddFromNodes(Cluster& cluster, const model::ApplicationId& id, std::vector<
     const std::string url = HttpUrl(node.http_address.value_or(""));
     const auto answer = cluster.client->GetUrl(url + "/fairlead/v1/logs/" + model::ToString(id));
     if (!answer.ok() || answer->status != 200) continue;
-    const auto json = ordered_json::parse(answer->body, nullptr, false);
-    if (!json.is_object()) continue;
-    for (const auto& one : json.value("containers", ordered_json::array())) AddOnce(out, one.value("id", ""), url);
+    const auto json = wire::json::ParseOrdered(answer->body, wire::json::kAnswer);
+    if (!json || !json->is_object()) continue;
+    for (const auto& one : json->value("containers", ordered_json::array())) AddOnce(out, one.value("id", ""), url);
   }
 }
 
@@ -107,8 +108,9 @@ std::map<std::string, int64_t> FilesOf(Cluster& cluster, const ContainerLogs& lo
   std::map<std::string, int64_t> out;
   const auto answer = cluster.client->GetUrl(logs.node_http + "/ws/v1/node/containers/" + logs.container + "/logs");
   if (!answer.ok() || answer->status != 200) return out;
-  const auto json = ordered_json::parse(answer->body, nullptr, false);
-  const auto info = json.is_object() ? json.value("containerLogsInfo", ordered_json::object()) : ordered_json::object();
+  const auto json = wire::json::ParseOrdered(answer->body, wire::json::kAnswer);
+  if (!json || !json->is_object()) return out;
+  const auto info = json->value("containerLogsInfo", ordered_json::object());
   for (const auto& file : info.value("containerLogInfo", ordered_json::array())) {
     const std::string size = file.value("fileSize", "0");
     std::from_chars(size.data(), size.data() + size.size(), out[file.value("fileName", "")]);

@@ -6,7 +6,7 @@
 
 namespace fairlead::apps {
 
-/// How far long work is, on standard error: on a terminal a bar that is written anew and goes with the work, elsewhere
+/// How far long work is, on standard error: on a terminal a bar that is written again and goes with the work, elsewhere
 /// a line every ten seconds.
 class Progress {
  public:

@@ -58,7 +58,9 @@ void AddSparkDaemons(CLI::App& app, int& exit_code) {
   CLI::App* supervisor = app.add_subcommand("spark-worker-supervisor", "")->group("");  // started by spark-worker
   auto name = std::make_shared<std::string>();
   supervisor->add_option("name", *name, "where the worker finds it")->required();
-  supervisor->callback([name, &exit_code] { exit_code = shell::RunWorkerSupervisor(*name); });
+  auto callers = std::make_shared<std::vector<std::string>>();
+  supervisor->add_option("--callers", *callers, "users that are served")->delimiter(',');
+  supervisor->callback([name, callers, &exit_code] { exit_code = shell::RunWorkerSupervisor(*name, *callers); });
 }
 
 }  // namespace fairlead::apps

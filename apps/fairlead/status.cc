@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "cluster_command.h"
 #include "table.h"
+#include "wire/json/json.h"
 
 // `fairlead status`: the resource managers, which of them leads, and what the cluster has, over YARN's REST, so with
 // Hadoop's managers, too.
@@ -15,9 +16,9 @@ using nlohmann::ordered_json;
 /// The object `root` of an answer; an empty one when there is none.
 ordered_json ObjectOf(const base::Result<process::http::Response>& answer, const char* root) {
   if (!answer.ok() || answer->status != 200) return ordered_json::object();
-  const ordered_json json = ordered_json::parse(answer->body, nullptr, false);
-  const bool good = json.is_object() && json.contains(root) && json[root].is_object();
-  return good ? json[root] : ordered_json::object();
+  const auto json = wire::json::ParseOrdered(answer->body, wire::json::kAnswer);
+  const bool good = json && json->is_object() && json->contains(root) && json->at(root).is_object();
+  return good ? json->at(root) : ordered_json::object();
 }
 
 ordered_json AskManagers(Cluster& cluster) {
@@ -37,7 +38,9 @@ ordered_json AskManagers(Cluster& cluster) {
 ordered_json SchedulerOf(Cluster& cluster) {
   const auto told = AskFairlead(cluster, "cluster");
   if (!told.ok()) return nullptr;
-  return {{"profile", told->value("profile", "")}, {"wishes", told->value("wishes", "none")}};
+  return {{"profile", told->value("profile", "")},
+          {"wishes", told->value("wishes", "none")},
+          {"unreadRows", told->value("unread_rows", int64_t{0})}};
 }
 
 struct NoOptions {};
@@ -72,6 +75,10 @@ int Status(const Command& command, Cluster& cluster, NoOptions& /*options*/) {
       const std::string words =
           "profile " + scheduler.value("profile", "") + ", wishes " + scheduler.value("wishes", "");
       std::puts(base::VisibleText(words).c_str());
+      if (const auto unread = scheduler.value("unreadRows", int64_t{0}); unread > 0) {
+        std::printf("%s of its state cannot be read and is left out; the log names each\n",
+                    Counted(unread, "row").c_str());
+      }
     }
   }
   if (led) return kOk;

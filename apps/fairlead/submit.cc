@@ -20,6 +20,7 @@
 #include "engine/settings/spark_settings.h"
 #include "model/ids.h"
 #include "table.h"
+#include "wire/json/json.h"
 #include "wire/yarn/client.h"
 
 // `fairlead submit`: a job binary becomes an application. Its file is localized on the master's node, where it is
@@ -236,8 +237,8 @@ class ProgressLines {
     const auto answer = cluster_.client->GetUrl(url + "/history.json");
     std::vector<std::string> lines;
     try {
-      const auto page = nlohmann::json::parse(answer.ok() ? answer->body : "");
-      for (const auto& stage : page.at("stages")) {
+      const auto page = wire::json::Parse(answer.ok() ? answer->body : "", wire::json::kAnswer);
+      for (const auto& stage : (page ? *page : nlohmann::json()).at("stages")) {
         if (stage.at("state") != "running") continue;
         char line[200];
         std::snprintf(line, sizeof line, "stage %-4d %-40.40s %6lld/%-6lld %4lld running", stage.at("stage").get<int>(),
@@ -318,7 +319,7 @@ void KillQuietly(Cluster& cluster, const yarn::ApplicationIdProto& id) {
   (void)cluster.client->Call<yarn::KillApplicationResponseProto>("forceKillApplication", request).ok();
 }
 
-/// A driver is there anew, and why the last one ended.
+/// A driver is there again, and why the last one ended.
 void SayNewAttempt(Cluster& cluster, const model::ApplicationId& id, int32_t attempt) {
   yarn::GetApplicationAttemptReportRequestProto request;
   request.application_attempt_id.emplace().application_id = ToProto(id);
@@ -372,8 +373,9 @@ void WarnOfNewQueue(Cluster& cluster, const std::string& queue) {
   const auto answer = cluster.client->Get("/fairlead/v1/queues");
   if (!answer.ok() || answer->status != 200) return;  // Hadoop's resource manager
   std::vector<std::string> known;
-  const auto json = nlohmann::json::parse(answer->body, nullptr, false);
-  for (const auto& one : json.is_object() ? json.value("queues", nlohmann::json::array()) : nlohmann::json::array()) {
+  const auto json = wire::json::Parse(answer->body, wire::json::kAnswer);
+  if (!json || !json->is_object()) return;
+  for (const auto& one : json->value("queues", nlohmann::json::array())) {
     const std::string name = one.value("name", "");
     if (name == queue || name == "root." + queue) return;
     known.push_back(name.substr(name.starts_with("root.") && !queue.starts_with("root.") ? 5 : 0));

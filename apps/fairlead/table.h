@@ -10,7 +10,7 @@ namespace fairlead::apps {
 
 using base::Counted;
 
-/// The first `columns` characters, of which the last is … where there were more.
+/// The first `columns` characters; the last one is … where there were more.
 std::string Shortened(std::string_view text, size_t columns);
 
 /// Rows of text in columns as wide as their widest cell, as `kubectl get` prints them. Cells may hold what strangers

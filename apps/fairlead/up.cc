@@ -24,6 +24,7 @@
 #include "process/http/client.h"
 #include "profiles/profile.h"
 #include "table.h"
+#include "wire/json/json.h"
 
 // `fairlead up`: a cluster on this machine in one command, and nothing left of it afterwards. Two processes: a guard,
 // and below it the one that runs the cluster. Each adopts the orphans of what it started; when one is killed, even with
@@ -258,10 +259,10 @@ class Cluster {
   /// nullopt: the answer does not say.
   static std::optional<std::set<std::string>> DrainedHosts(const base::Result<process::http::Response>& answer) {
     if (!answer.ok() || answer->status != 200) return std::nullopt;
-    const auto json = nlohmann::json::parse(answer->body, nullptr, false);
-    if (!json.is_object() || !json.contains("drained")) return std::nullopt;
+    const auto json = wire::json::Parse(answer->body, wire::json::kAnswer);
+    if (!json || !json->is_object() || !json->contains("drained")) return std::nullopt;
     std::set<std::string> hosts;
-    for (const auto& out : json["drained"]) {
+    for (const auto& out : json->at("drained")) {
       if (out.is_object() && out.contains("host") && out["host"].is_string()) hosts.insert(out["host"]);
     }
     return hosts;
@@ -325,9 +326,9 @@ class Cluster {
 
   void AwaitNodes() {
     const auto all_running = [this](const process::http::Response& answer) {
-      const auto json = nlohmann::json::parse(answer.body, nullptr, false);
-      if (json.is_discarded() || !json.contains("clusterMetrics")) return false;
-      return json["clusterMetrics"].value("activeNodes", 0) == options_.shape.nodes;
+      const auto json = wire::json::Parse(answer.body, wire::json::kAnswer);
+      if (!json || !json->contains("clusterMetrics")) return false;
+      return json->at("clusterMetrics").value("activeNodes", 0) == options_.shape.nodes;
     };
     Poll("/ws/v1/cluster/metrics", all_running, [this] { options_.spark_homes.empty() ? Announce() : StartSpark(); });
   }

@@ -22,8 +22,9 @@ struct Allowance {
   size_t most = 0;
 
   constexpr size_t For(size_t bytes) const {
-    if (floor >= most || (per_byte != 0 && bytes > (most - floor) / per_byte)) return most;
-    return floor + per_byte * bytes;
+    size_t scaled = 0;  // by multiplication: it is made for every message
+    if (floor >= most || __builtin_mul_overflow(per_byte, bytes, &scaled) || scaled > most - floor) return most;
+    return floor + scaled;
   }
 };
 

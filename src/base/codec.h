@@ -75,7 +75,7 @@ enum class Form : uint8_t {
   kStored,  ///< with the length of every struct before its fields, so that one that has grown shifts nothing behind it
 };
 
-/// Puts the length of what was written since `begin` before it.
+/// Puts the length of the bytes since `begin` before them.
 inline void InsertLength(std::string& out, size_t begin) {
   const size_t length = out.size() - begin;
   std::string varint;

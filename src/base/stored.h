@@ -45,6 +45,31 @@ Result<T> DecodeStored(std::string_view bytes) {
   return value;
 }
 
+/// For reading alone: kStored, of structs that have grown since. What is behind the fields that are known is passed
+/// over.
+inline constexpr Form kGrown{2};
+
+template <Form form, class T>
+  requires(form == kGrown)
+void DecodeFields(ByteReader& in, T& value) {
+  ByteReader own(in.Take(TakeVarint(in)));
+  T::VisitFields(value, [&](std::string_view, auto& field) {
+    if (own.remaining() > 0) Decode<form>(own, field);
+  });
+  if (own.failed()) in.Fail();
+}
+
+/// Whether bytes that DecodeStored refuses are what a later release would write: another format, or structs that have
+/// grown. Nothing is wrong with them then.
+template <class T>
+bool IsOfLaterRelease(std::string_view bytes) {
+  ByteReader in(bytes);
+  if (const uint8_t format = in.U8(); format != kStoredFormat) return format > kStoredFormat;
+  T value{};
+  Decode<kGrown>(in, value);
+  return in.done();
+}
+
 /// EncodeStored with a checksum in front, for a file of its own.
 template <class T>
 std::string EncodeSealed(const T& value) {

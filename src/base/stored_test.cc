@@ -83,6 +83,18 @@ TEST(Stored, WhatALaterReleaseWroteIsRefused) {
   EXPECT_NE(Refusal<Outer>(other).find("its format is 2 and this release reads 1"), std::string::npos);
 }
 
+TEST(Stored, WhatALaterReleaseWroteIsToldFromDamage) {
+  EXPECT_TRUE(IsOfLaterRelease<InnerBefore>(EncodeStored(Inner{})));
+  const std::string grown = EncodeStored(Sample());
+  EXPECT_TRUE(IsOfLaterRelease<OuterBefore>(grown)) << "wherever the struct is nested";
+  std::string other = grown;
+  other[0] = 2;
+  EXPECT_TRUE(IsOfLaterRelease<Outer>(other));
+  for (size_t n = 0; n < grown.size(); ++n) EXPECT_FALSE(IsOfLaterRelease<OuterBefore>(grown.substr(0, n))) << n;
+  EXPECT_FALSE(IsOfLaterRelease<OuterBefore>(grown + "x"));
+  EXPECT_FALSE(IsOfLaterRelease<Outer>("\x01\xff\xff"));
+}
+
 TEST(Stored, NoTruncationAndNoExtensionIsMisread) {
   const std::string bytes = EncodeStored(Sample());
   for (size_t n = 0; n < bytes.size(); ++n) EXPECT_FALSE(DecodeStored<Outer>(bytes.substr(0, n)).ok()) << n;

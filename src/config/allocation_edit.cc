@@ -4,6 +4,8 @@
 #include <pugixml.hpp>
 #include <sstream>
 
+#include "wire/xml/xml.h"
+
 namespace fairlead::config {
 namespace {
 
@@ -79,9 +81,12 @@ std::vector<std::string_view> Split(std::string_view text, char at) {
 base::Result<std::string> EditAllocationFile(std::string_view text, std::string_view queue,
                                              const std::vector<std::pair<std::string, std::string>>& settings) {
   pugi::xml_document document;
-  const pugi::xml_parse_result parsed =
-      document.load_buffer(text.data(), text.size(), pugi::parse_full | pugi::parse_ws_pcdata, pugi::encoding_utf8);
-  if (!parsed) return base::Error{std::string("not well-formed XML (") + parsed.description() + ")"};
+  const auto loaded =
+      wire::xml::Load(document, text, wire::xml::kFile, pugi::parse_full | pugi::parse_ws_pcdata, pugi::encoding_utf8);
+  if (!loaded) {
+    const wire::xml::Fault& fault = loaded.error();
+    return base::Error{fault.too_large ? fault.message : "not well-formed XML (" + fault.message + ")"};
+  }
   Node at = document.document_element();
   if (std::string_view(at.name()) != "allocations") return base::Error{"the top element is not <allocations>"};
   bool top = true;

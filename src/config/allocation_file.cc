@@ -11,6 +11,7 @@
 #include "base/did_you_mean.h"
 #include "config/hadoop_conf.h"
 #include "model/resources.h"
+#include "wire/xml/xml.h"
 
 namespace fairlead::config {
 namespace {
@@ -18,7 +19,6 @@ namespace {
 using model::PlacementRule;
 using model::QueueConfig;
 
-constexpr size_t kMostBytes = 16 << 20;
 constexpr int kMostDepth = 100;
 
 std::string_view Trim(std::string_view text) {
@@ -218,18 +218,18 @@ std::optional<std::string> Parser::Policy(const Node& node) {
 }
 
 base::Result<AllocationFile> Parser::Parse() {
-  if (text_.size() > kMostBytes) {
-    Fail(0, "the file is larger than 16 MiB; split it or check what was written");
-    return *error_;
-  }
   pugi::xml_document document;
-  const pugi::xml_parse_result parsed =
-      document.load_buffer(text_.data(), text_.size(),
-                           pugi::parse_default | pugi::parse_ws_pcdata | pugi::parse_comments, pugi::encoding_utf8);
-  if (!parsed) {
-    Fail(static_cast<size_t>(std::max<ptrdiff_t>(parsed.offset, 0)),
-         std::string("not well-formed XML (") + parsed.description() + "); correct the element at this place",
-         AllocationFault::kXml);
+  const auto loaded =
+      wire::xml::Load(document, text_, wire::xml::kFile,
+                      pugi::parse_default | pugi::parse_ws_pcdata | pugi::parse_comments, pugi::encoding_utf8);
+  if (!loaded) {
+    const wire::xml::Fault& fault = loaded.error();
+    if (fault.too_large) {
+      Fail(0, fault.message + "; split it or check what was written");
+    } else {
+      Fail(fault.at, "not well-formed XML (" + fault.message + "); correct the element at this place",
+           AllocationFault::kXml);
+    }
     return *error_;
   }
   const Node root = document.document_element();

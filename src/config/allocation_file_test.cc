@@ -164,11 +164,15 @@ TEST(AllocationFile, RefusesWhatWouldHarm) {
   EXPECT_THAT(Refused("<queue name='a'><weight>NaN</weight></queue>"), HasSubstr("write a number"));
   EXPECT_THAT(Refused("<queue name='a'><weight>infinity</weight></queue>"), HasSubstr("not finite"));
   EXPECT_THAT(Refused("<queue name='a'><maxAMShare>nan</maxAMShare></queue>"), HasSubstr("not a number"));
-  std::string deep;
-  for (int i = 0; i < 200; ++i) deep += "<queue name='q'>";
-  for (int i = 0; i < 200; ++i) deep += "</queue>";
-  EXPECT_THAT(Refused(deep), HasSubstr("nested deeper than 100"));
-  EXPECT_THAT(ParseAllocationFile(std::string((16 << 20) + 1, ' ')).error().message, HasSubstr("larger than 16 MiB"));
+  const auto deep = [](int levels) {
+    std::string text;
+    for (int i = 0; i < levels; ++i) text = "<queue name='q'>" + text + "</queue>";
+    return text;
+  };
+  EXPECT_THAT(Refused(deep(110)), HasSubstr("queues are nested deeper than 100"));
+  EXPECT_THAT(Refused(deep(200)), HasSubstr("it is nested deeper than 128"));
+  EXPECT_THAT(ParseAllocationFile(std::string((16 << 20) + 1, ' ')).error().message,
+              HasSubstr("it may have 16777216; split it"));
 }
 
 TEST(ConfiguredResources, FormsOfHadoop) {

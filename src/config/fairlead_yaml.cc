@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/did_you_mean.h"
+#include "wire/yaml/yaml.h"
 
 namespace fairlead::config {
 namespace {
@@ -309,8 +310,10 @@ base::Result<int64_t> ParseMemoryMib(std::string_view text) {
 }
 
 base::Status AddFairleadYaml(const std::string& file, std::string_view text, Settings& settings) {
+  const auto root = wire::yaml::Load(text);
+  if (!root) return base::Error{At(file, root.error().mark) + root.error().message};
   try {
-    return Reader(file, settings).Read(YAML::Load(std::string(text)));
+    return Reader(file, settings).Read(*root);
   } catch (const YAML::Exception& e) {  // yaml-cpp reports by exception; it ends here
     return base::Error{At(file, e.mark) + "not well-formed YAML: " + e.msg};
   }

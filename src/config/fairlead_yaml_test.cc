@@ -11,6 +11,24 @@ std::string ErrorOf(const std::string& text) {
   return status.ok() ? "" : status.error().message;
 }
 
+/// Ten aliases of what is a line above, in so many lines: "a billion laughs".
+std::string Laughs(int lines) {
+  std::string text = "queues:\n  q0: &q0 {weight: 1}\n";
+  for (int i = 1; i <= lines; ++i) {
+    text += "  q" + std::to_string(i) + ": &q" + std::to_string(i) + " {queues: {";
+    for (int j = 0; j < 10; ++j) text += "a" + std::to_string(j) + ": *q" + std::to_string(i - 1) + ", ";
+    text += "}}\n";
+  }
+  return text;
+}
+
+TEST(FairleadYaml, AliasesAreTakenWithinBounds) {
+  EXPECT_EQ(ErrorOf(Laughs(1)), "");
+  EXPECT_NE(ErrorOf(Laughs(9)).find("is refused: what it stands for takes more than"), std::string::npos);
+  EXPECT_NE(ErrorOf("queues: &q {a: {queues: *q}}").find("stands inside of what it stands for"), std::string::npos);
+  EXPECT_NE(ErrorOf(std::string(100'000, '[')).find("nested deeper than 64"), std::string::npos);
+}
+
 TEST(FairleadYaml, EntriesBecomeKeysAndQueues) {
   Settings settings;
   const base::Status status = AddFairleadYaml("f.yaml", R"(

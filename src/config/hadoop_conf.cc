@@ -7,6 +7,7 @@
 #include <pugixml.hpp>
 
 #include "base/did_you_mean.h"
+#include "wire/xml/xml.h"
 
 namespace fairlead::config {
 namespace {
@@ -87,13 +88,15 @@ base::Status HadoopConf::AddXml(const std::string& file, std::string_view text, 
 base::Status HadoopConf::AddXmlAtDepth(const std::string& file, std::string_view text, const FileReader& read,
                                        int depth) {
   pugi::xml_document document;
-  const auto parsed = document.load_buffer(text.data(), text.size());
+  const auto loaded = wire::xml::Load(document, text, wire::xml::kFile);
   const auto at = [&](ptrdiff_t offset) {
     const auto [line, column] = LineAndColumn(text, static_cast<size_t>(std::max<ptrdiff_t>(offset, 0)));
     return Origin{file, line, column};
   };
-  if (!parsed) {
-    return base::Error{Place(at(parsed.offset)) + ": not well-formed XML: " + parsed.description() +
+  if (!loaded) {
+    const wire::xml::Fault& fault = loaded.error();
+    if (fault.too_large) return base::Error{file + ": " + fault.message};
+    return base::Error{Place(at(static_cast<ptrdiff_t>(fault.at))) + ": not well-formed XML: " + fault.message +
                        "; write <configuration><property><name>..</name><value>..</value></property></configuration>"};
   }
   const pugi::xml_node root = document.document_element();

@@ -35,6 +35,15 @@ TEST(HadoopConf, LaterFilesWinExceptOverFinal) {
   EXPECT_EQ(conf->String("b"), "1");
 }
 
+TEST(HadoopConf, AFileOfTooMuchIsRefusedByTheBound) {
+  std::string deep;
+  for (int i = 0; i < 1000; ++i) deep += "<property>";
+  for (int i = 0; i < 1000; ++i) deep += "</property>";
+  HadoopConf conf;
+  EXPECT_EQ(conf.AddXml("a.xml", File(deep), Reading({})).error().message,
+            "a.xml: an XML file of 21054 bytes is refused: it is nested deeper than 128");
+}
+
 TEST(HadoopConf, VariablesComeFromKeysDefaultsAndEnvironment) {
   const auto conf = HadoopConf::Load(
       "/c", {{"HOST", "h1"}, {"USER", "ann"}},

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <pugixml.hpp>
 
+#include "wire/xml/xml.h"
+
 namespace fairlead::config {
 namespace {
 
@@ -34,8 +36,9 @@ HostList ParseHostList(std::string_view text) {
 
 base::Result<HostList> ParseHostListXml(std::string_view text) {
   pugi::xml_document document;
-  const pugi::xml_parse_result parsed = document.load_buffer(text.data(), text.size());
-  if (!parsed) return base::Error{std::string("not XML: ") + parsed.description()};
+  if (const auto loaded = wire::xml::Load(document, text, wire::xml::kFile); !loaded) {
+    return base::Error{(loaded.error().too_large ? "" : "not XML: ") + loaded.error().message};
+  }
   HostList list;
   for (const pugi::xml_node host : document.document_element().children("host")) {
     std::string_view seconds = host.child("timeout").text().get();

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "wire/yaml/yaml.h"
+
 namespace fairlead::config {
 namespace {
 
@@ -58,30 +60,27 @@ class Editor {
 
   /// Empty `value`: the entry goes.
   base::Status Set(const Path& path, const std::string& value) {
-    const YAML::Node before = YAML::Load(text_);
-    const YAML::Node wanted = Copy(before);
-    if (!Change(wanted, path, value)) return {};
-    Write(before, path, value);
-    try {
-      if (Same(YAML::Load(text_), wanted)) return {};
-    } catch (const YAML::Exception&) {
-      // said below
-    }
+    const auto before = wire::yaml::Load(text_);
+    const auto entry = wire::yaml::Load(value);
+    if (!before || !entry) return base::Error{(before ? entry : before).error().message};
+    const YAML::Node wanted = Copy(*before);
+    if (!Change(wanted, path, value.empty() ? std::nullopt : std::optional(*entry))) return {};
+    Write(*before, path, value);
+    if (const auto after = wire::yaml::Load(text_); after && Same(*after, wanted)) return {};
     return base::Error{"'" + Joined(path) + "' cannot be changed safely as this file is laid out; edit it by hand"};
   }
   const std::string& text() const { return text_; }
 
  private:
-  /// False: it is so already.
-  static bool Change(YAML::Node at, const Path& path, const std::string& value) {
+  /// False: it is so already. No `wanted`: the entry goes.
+  static bool Change(YAML::Node at, const Path& path, const std::optional<YAML::Node>& wanted) {
     for (size_t i = 0; i + 1 < path.size(); ++i) {
-      if (value.empty() && !Entry(at, path[i]).IsDefined()) return false;
+      if (!wanted && !Entry(at, path[i]).IsDefined()) return false;
       at.reset(at[path[i]]);
     }
-    const YAML::Node wanted = value.empty() ? YAML::Node() : YAML::Load(value);
-    if (value.empty()) return at.IsMap() && at.remove(path.back());
-    if (const YAML::Node is = Entry(at, path.back()); is.IsDefined() && Same(is, wanted)) return false;
-    at[path.back()] = wanted;
+    if (!wanted) return at.IsMap() && at.remove(path.back());
+    if (const YAML::Node is = Entry(at, path.back()); is.IsDefined() && Same(is, *wanted)) return false;
+    at[path.back()] = *wanted;
     return true;
   }
 
@@ -188,9 +187,11 @@ base::Result<Path> PathOf(std::string_view queue, bool below_root) {
 
 base::Result<std::string> EditFairleadYaml(std::string_view text, std::string_view queue,
                                            const std::vector<std::pair<std::string, std::string>>& settings) {
+  const auto file = wire::yaml::Load(text);
+  if (!file) return base::Error{file.error().message};
   Editor editor{std::string(text)};
   try {
-    const bool below_root = Entry(Entry(YAML::Load(editor.text()), "queues"), "root").IsDefined();
+    const bool below_root = Entry(Entry(*file, "queues"), "root").IsDefined();
     base::Result<Path> path = PathOf(queue, below_root);
     if (!path.ok()) return path.error();
     for (const auto& [name, value] : settings) {

@@ -25,8 +25,9 @@ class LocalStream : public Stream {
   virtual uint32_t peer_user() const = 0;
 };
 
-/// Named meeting points within this host's network namespace. Names are of the kernel (abstract sockets): no file stays
-/// behind, and nothing guards them, so whoever connects looks at peer_user().
+/// Named meeting points within this host. A name that begins with "/" is a path: who may enter its directory may meet
+/// there, and nobody else can take its place. Other names are of the kernel (abstract sockets of this network
+/// namespace): no file stays behind, and nothing guards them, so whoever connects looks at peer_user().
 class LocalNet {
  public:
   virtual ~LocalNet() = default;

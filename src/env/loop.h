@@ -22,7 +22,7 @@ class Loop {
   /// Instants of two loops are not to be compared.
   virtual base::Instant Now() const = 0;
   virtual base::WallTime Wall() const = 0;
-  /// The clock behind Now(), read anew: to measure how long work takes, never to decide. A simulated one stands still
+  /// The clock behind Now(), read again: to measure how long work takes, never to decide. A simulated one stands still
   /// as Now() does.
   virtual base::Instant ReadClock() const { return Now(); }
 

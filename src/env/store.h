@@ -44,18 +44,35 @@ class Store {
   virtual void Commit(std::vector<Row> rows, std::function<void(CommitStatus)> done) = 0;
   /// Every row of a table, by key. Blocks; for the start.
   virtual base::Result<std::vector<Row>> Load(const std::string& table) = 0;
+  /// Others could read and change what it holds until now: secrets in it are to be replaced by the first commit, after
+  /// which it says so no more.
+  virtual bool WasOpen() const { return false; }
   /// What a person calls it, for messages: a file's path.
   virtual std::string Name() const = 0;
 };
 
-/// The rows of a table as records (base/stored.h), by key. One that cannot be read is an error that names it.
+/// A row that is whole, and that this release cannot make sense of although it is not a later one's. It stays where it
+/// is; whoever starts goes on without it, and tells people of it.
+struct UnreadRow {
+  std::string table;
+  std::string key;
+  std::string reason;
+};
+
+/// The rows of a table as records (base/stored.h), by key. One that cannot be read is an error that names it; with
+/// `unread` only one of a later release, and the others go there.
 template <class T>
-base::Result<std::vector<std::pair<std::string, T>>> LoadRecords(Store& store, const std::string& table) {
+base::Result<std::vector<std::pair<std::string, T>>> LoadRecords(Store& store, const std::string& table,
+                                                                 std::vector<UnreadRow>* unread = nullptr) {
   base::Result<std::vector<Row>> rows = store.Load(table);
   if (!rows.ok()) return rows.error();
   std::vector<std::pair<std::string, T>> out;
   for (const Row& row : *rows) {
     base::Result<T> record = base::DecodeStored<T>(row.value.value_or(""));
+    if (!record.ok() && unread != nullptr && !base::IsOfLaterRelease<T>(row.value.value_or(""))) {
+      unread->push_back({table, row.key, record.error().message});
+      continue;
+    }
     if (!record.ok()) {
       return base::Error{"Row " + row.key + " of table " + table + " in the state store " + store.Name() +
                          " cannot be read: " + record.error().message +

@@ -148,7 +148,7 @@ std::shared_ptr<env::File> Connection::TakeFile() {
 uint32_t Connection::peer_user() {
   ucred credentials{};
   socklen_t size = sizeof credentials;
-  // A peer of which the kernel says nothing is nobody's.
+  // If the kernel gives no credentials, the peer belongs to no user.
   if (::getsockopt(socket_.native_handle(), SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0) return UINT32_MAX;
   return credentials.uid;
 }

@@ -27,6 +27,10 @@ base::Error Errno(const std::string& what, const std::string& path, int error = 
   return {what + " " + path + ": " + std::strerror(error), error};
 }
 
+base::Error TooLarge(const std::string& path, uint64_t bytes_max) {
+  return {"read " + path + ": it is larger than " + std::to_string(bytes_max) + " bytes", EFBIG};
+}
+
 /// Owns a descriptor.
 class Descriptor {
  public:
@@ -127,7 +131,7 @@ class PosixDisk final : public env::Disk {
     if (!file) return file.error();
     const auto size = (*file)->Size();
     if (!size) return size.error();
-    if (*size > bytes_max) return Errno("read", path, EFBIG);
+    if (*size > bytes_max) return TooLarge(path, bytes_max);
     return ReadToEnd(**file, *size, bytes_max, path);
   }
 
@@ -258,10 +262,10 @@ class PosixDisk final : public env::Disk {
       if (!n) return n.error();
       done += *n;
       if (done < bytes.size()) break;
-      if (done > bytes_max) return Errno("read", path, EFBIG);
+      if (done > bytes_max) return TooLarge(path, bytes_max);
       bytes.resize(bytes.size() * 2);
     }
-    if (done > bytes_max) return Errno("read", path, EFBIG);
+    if (done > bytes_max) return TooLarge(path, bytes_max);
     bytes.resize(done);
     return bytes;
   }

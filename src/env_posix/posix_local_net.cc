@@ -1,3 +1,7 @@
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/post.hpp>
 
@@ -11,9 +15,60 @@ namespace asio = boost::asio;
 using Local = asio::local::stream_protocol;
 using boost::system::error_code;
 
-/// A name that begins with a zero byte is the kernel's, not the file system's.
+/// Of names of the kernel. A path may be as long as paths are.
 constexpr size_t kNameMax = 100;
-Local::endpoint Abstract(const std::string& name) { return Local::endpoint(std::string(1, '\0') + name); }
+
+/// Where a name is met. A path is taken by its directory's descriptor: a socket's address has room for some hundred
+/// bytes only.
+class Place {
+ public:
+  explicit Place(const std::string& name) {
+    if (!name.starts_with('/')) {
+      if (name.size() > kNameMax) error_.assign(ENAMETOOLONG, boost::system::system_category());
+      endpoint_ = error_ ? Local::endpoint() : Local::endpoint(std::string(1, '\0') + name);
+      return;
+    }
+    const size_t slash = name.rfind('/');
+    base_ = name.substr(slash + 1);
+    directory_ = ::open(name.substr(0, slash + 1).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory_ < 0) error_.assign(errno, boost::system::system_category());
+    if (base_.size() > kNameMax / 2) error_.assign(ENAMETOOLONG, boost::system::system_category());
+    if (!error_) endpoint_ = Local::endpoint("/proc/self/fd/" + std::to_string(directory_) + "/" + base_);
+  }
+  ~Place() {
+    if (directory_ >= 0) ::close(directory_);
+  }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+  /// Why nobody can meet there.
+  const error_code& error() const { return error_; }
+  const Local::endpoint& endpoint() const { return endpoint_; }
+
+  void Bind(Local::acceptor& acceptor, error_code& error) const {
+    // Of two that find a socket of one that has ended, the second finds the first one's.
+    if (directory_ >= 0) ::flock(directory_, LOCK_EX);
+    acceptor.bind(endpoint_, error);
+    if (directory_ < 0 || error != boost::system::errc::address_in_use || SomebodyListens(acceptor)) return;
+    ::unlinkat(directory_, base_.c_str(), 0);
+    acceptor.bind(endpoint_, error);
+  }
+
+ private:
+  bool SomebodyListens(Local::acceptor& acceptor) const {
+    Local::socket probe(acceptor.get_executor());
+    error_code error;
+    probe.open({}, error);
+    if (!error) probe.non_blocking(true, error);
+    if (!error) probe.connect(endpoint_, error);
+    return error != boost::system::errc::connection_refused;
+  }
+
+  int directory_ = -1;  // of a path; locked until it is closed
+  std::string base_;
+  error_code error_;
+  Local::endpoint endpoint_;
+};
 
 class LocalStreamOn final : public StreamOn<env::LocalStream> {
  public:
@@ -37,11 +92,12 @@ std::unique_ptr<env::LocalStream> MakeStream(SocketHost& host, Local::socket soc
 
 base::Result<std::unique_ptr<env::Listener>> ListenOnName(SocketHost& host, const std::string& name,
                                                           env::LocalNet::LocalAcceptHandler on_accept) {
-  if (name.size() > kNameMax) return base::Error{"too long for a local name: " + name, ENAMETOOLONG};
+  const Place place(name);
   Local::acceptor acceptor(host.context);
-  error_code error;
-  acceptor.open({}, error);
-  if (!error) acceptor.bind(Abstract(name), error);
+  error_code error = place.error();
+  if (!error) acceptor.open({}, error);
+  if (!error) ::fcntl(acceptor.native_handle(), F_SETFD, FD_CLOEXEC);  // who outlives this process is not met there
+  if (!error) place.Bind(acceptor, error);
   if (!error) acceptor.listen(1024, error);
   if (error) return base::Error{"cannot listen on local name " + name + ": " + error.message(), error.value()};
   return AcceptFrom<Local>(host, std::move(acceptor), {name, 0},
@@ -55,11 +111,11 @@ void ConnectToName(SocketHost& host, const std::string& name, env::LocalNet::Loc
     host.BeginTurn();
     // A connect within the host succeeds or fails at once; non-blocking, so that a full backlog is a failure.
     Local::socket socket(host.context);
-    error_code error;
-    if (name.size() > kNameMax) error = boost::system::errc::make_error_code(boost::system::errc::filename_too_long);
+    const Place place(name);
+    error_code error = place.error();
     if (!error) socket.open({}, error);
     if (!error) socket.non_blocking(true, error);
-    if (!error) socket.connect(Abstract(name), error);
+    if (!error) socket.connect(place.endpoint(), error);
     if (error) return done(base::Error{"cannot connect to local name " + name + ": " + error.message(), error.value()});
     done(MakeStream(host, std::move(socket), name, Connection::Kind::kLocalConnected));
   });

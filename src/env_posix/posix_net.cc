@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <netinet/tcp.h>
 
 #include <boost/asio/connect.hpp>
@@ -124,6 +125,8 @@ base::Result<std::unique_ptr<env::Listener>> ListenOn(SocketHost& host, const en
   const tcp::endpoint address = found.begin()->endpoint();
   tcp::acceptor acceptor(host.context);
   acceptor.open(address.protocol(), error);
+  // A process that this one starts may outlive it, and would keep its port.
+  if (!error) ::fcntl(acceptor.native_handle(), F_SETFD, FD_CLOEXEC);
   if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
   if (!error) acceptor.bind(address, error);
   if (!error) acceptor.listen(1024, error);

@@ -27,7 +27,7 @@ class SqliteDatabase {
 
   /// Why the last call failed, in an operator's words: the disk's state where it is the disk.
   std::string Reason() const;
-  /// The last call failed because of what is in the file: neither the disk, nor another process, nor memory.
+  /// The last call failed by the file's contents, not by the disk, another process or memory.
   bool IsDamaged() const;
 
  private:

@@ -17,14 +17,20 @@ namespace {
 
 /// "FLST": the database is a store of Fairlead's. Release 0.1.0 wrote none.
 constexpr int64_t kApplicationId = 0x464c5354;
-/// Of the tables; what is in a row has its own (base/stored.h).
-constexpr int64_t kFormat = 1;
+/// Of the tables; what is in a row has its own (base/stored.h). Written when there is a large value for the first time:
+/// until then an earlier release reads the store.
+constexpr int64_t kFormat = 2;
+constexpr int64_t kFormatWithoutLarge = 1;
 constexpr const char* kSchema =
     "BEGIN IMMEDIATE;"
     "CREATE TABLE rows (tab BLOB NOT NULL, key BLOB NOT NULL, value BLOB NOT NULL, sum INTEGER NOT NULL,"
     " PRIMARY KEY (tab, key)) WITHOUT ROWID;"
     "PRAGMA application_id=0x464c5354;"
     "PRAGMA user_version=1;";
+/// A table without row ids is a tree of whole rows, and a search reads all of every row that it compares with. So a
+/// longer value stands aside, and its row has the number of that place, an integer where others have bytes.
+constexpr size_t kLargeValue = 64 << 10;
+constexpr const char* kLargeSchema = "CREATE TABLE IF NOT EXISTS large (id INTEGER PRIMARY KEY, value BLOB NOT NULL)";
 constexpr const char* kPut = "INSERT OR REPLACE INTO rows (tab, key, value, sum) VALUES (?, ?, ?, ?)";
 constexpr const char* kMarkSuffix = ".mark";
 /// A process that ends may still hold the file.
@@ -72,7 +78,9 @@ class SqliteStore final : public env::Store {
         loop_(loop),
         put_(database_, kPut),
         remove_(database_, "DELETE FROM rows WHERE tab = ? AND key = ?"),
-        sum_(database_, "SELECT sum FROM rows WHERE tab = ? AND key = ?"),
+        find_(database_, "SELECT sum, iif(typeof(value) = 'integer', value, 0) FROM rows WHERE tab = ? AND key = ?"),
+        put_large_(database_, "INSERT INTO large (value) VALUES (?)"),
+        remove_large_(database_, "DELETE FROM large WHERE id = ?"),
         inode_(Inode()),
         thread_([this] { Serve(); }) {}
 
@@ -95,7 +103,9 @@ class SqliteStore final : public env::Store {
 
   base::Result<std::vector<env::Row>> Load(const std::string& table) override {
     const std::lock_guard lock(database_mutex_);
-    SqliteStatement select(database_, "SELECT key, value, sum FROM rows WHERE tab = ? ORDER BY key");
+    SqliteStatement select(database_,
+                           "SELECT key, ifnull(large.value, rows.value), sum FROM rows LEFT JOIN large ON "
+                           "typeof(rows.value) = 'integer' AND id = rows.value WHERE tab = ? ORDER BY key");
     const auto failure = [&](const std::string& why) {
       return base::Error{"state store " + Name() + ": table " + table + " cannot be read: " + why};
     };
@@ -152,12 +162,17 @@ class SqliteStore final : public env::Store {
   }
 
   bool ApplyRow(const env::Row& row, Head& head) {
-    sum_.Bind(1, row.table);
-    sum_.Bind(2, row.key);
-    const int found = sum_.Step();
-    const uint64_t old_sum = found == SQLITE_ROW ? sum_.Number(0) : 0;
-    sum_.Reset();
+    find_.Bind(1, row.table);
+    find_.Bind(2, row.key);
+    const int found = find_.Step();
+    const uint64_t old_sum = found == SQLITE_ROW ? find_.Number(0) : 0;
+    const uint64_t old_large = found == SQLITE_ROW ? find_.Number(1) : 0;
+    find_.Reset();
     if (found != SQLITE_ROW && found != SQLITE_DONE) return false;
+    if (old_large != 0) {
+      remove_large_.Bind(1, old_large);
+      if (!remove_large_.Run()) return false;
+    }
     if (found == SQLITE_ROW) {
       --head.rows;
       head.digest -= old_sum;
@@ -169,7 +184,18 @@ class SqliteStore final : public env::Store {
     }
     ++head.rows;
     head.digest += SumOf(row.table, row.key, *row.value);
-    return Put(put_, row.table, row.key, *row.value);
+    return row.value->size() <= kLargeValue ? Put(put_, row.table, row.key, *row.value) : PutLarge(row);
+  }
+
+  bool PutLarge(const env::Row& row) {
+    if (!database_.Run("PRAGMA user_version=2")) return false;
+    put_large_.Bind(1, *row.value);
+    if (!put_large_.Run()) return false;
+    put_.Bind(1, row.table);
+    put_.Bind(2, row.key);
+    put_.Bind(3, static_cast<uint64_t>(::sqlite3_last_insert_rowid(database_.get())));
+    put_.Bind(4, SumOf(row.table, row.key, *row.value));
+    return put_.Run();
   }
 
   env::CommitError Failure(const char* step) {
@@ -195,7 +221,9 @@ class SqliteStore final : public env::Store {
   env::Loop& loop_;
   SqliteStatement put_;
   SqliteStatement remove_;
-  SqliteStatement sum_;
+  SqliteStatement find_;
+  SqliteStatement put_large_;
+  SqliteStatement remove_large_;
   const uint64_t inode_;
   std::mutex mutex_;
   std::condition_variable wake_;
@@ -273,7 +301,7 @@ class Opening {
   }
 
   static bool Create(SqliteDatabase& database) {
-    if (!database.Run(kSchema)) return false;
+    if (!database.Run(kSchema) || !database.Run(kLargeSchema)) return false;
     SqliteStatement put(database, kPut);
     return put.ok() && PutHead(put, {}) && database.Run("COMMIT");
   }
@@ -282,7 +310,7 @@ class Opening {
     const base::Result<int64_t> id = database.Number("PRAGMA application_id");
     const base::Result<int64_t> format = database.Number("PRAGMA user_version");
     if (!id.ok() || !format.ok()) return Failed(database);
-    if (*id == kApplicationId && *format == kFormat) return {};
+    if (*id == kApplicationId && (*format == kFormat || *format == kFormatWithoutLarge)) return {};
     if (*id == 0 && *format == 0) {
       return Unusable(
           "release 0.1.0 wrote it, or it is damaged. This release cannot read that: let applications end "
@@ -304,7 +332,10 @@ class Opening {
     const base::Result<std::string> check = database.Text("PRAGMA quick_check(1)");
     if (!check.ok()) return Failed(database);
     if (*check != "ok") return Damaged(*check);
-    SqliteStatement select(database, "SELECT tab, key, value, sum FROM rows");
+    if (!database.Run(kLargeSchema)) return Failed(database);  // a store of an earlier release has none
+    SqliteStatement select(database,
+                           "SELECT tab, key, ifnull(large.value, rows.value), sum FROM rows LEFT JOIN large ON "
+                           "typeof(rows.value) = 'integer' AND id = rows.value");
     if (!select.ok()) return Failed(database);
     Head found;
     std::optional<Head> head;

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -68,6 +69,18 @@ class SqliteStore : public ::testing::Test {
     return RowsOf(store);
   }
 
+  /// Of a store that is closed: what a statement gives in its first column, -1: nothing.
+  int64_t Number(const char* sql) const {
+    sqlite3* database = nullptr;
+    sqlite3_stmt* statement = nullptr;
+    EXPECT_EQ(::sqlite3_open(path().c_str(), &database), SQLITE_OK);
+    EXPECT_EQ(::sqlite3_prepare_v2(database, sql, -1, &statement, nullptr), SQLITE_OK) << sql;
+    const int64_t number = ::sqlite3_step(statement) == SQLITE_ROW ? ::sqlite3_column_int64(statement, 0) : -1;
+    ::sqlite3_finalize(statement);
+    ::sqlite3_close(database);
+    return number;
+  }
+
   /// What a process that is killed leaves: the files as they are while it runs.
   Files Snapshot() const {
     Files out;
@@ -119,6 +132,70 @@ TEST_F(SqliteStore, CommittedRowsAreThereAfterReopening) {
     EXPECT_EQ(RowsOf(**store),
               (Rows{{{"apps", "b"}, std::string("\0x", 2)}, {{"apps", "c"}, ""}, {{"keys", "a"}, "n"}}));
   }
+}
+
+TEST_F(SqliteStore, LargeValuesComeAndGoAsOthers) {
+  const std::string large(3 << 20, 'l'), larger(5 << 20, 'm');
+  {
+    const auto store = Open();
+    ASSERT_TRUE(store.ok());
+    ASSERT_TRUE(Commit(**store, {{"apps", "a", large}, {"apps", "b", large}, {"apps", "c", "small"}}).ok());
+    ASSERT_TRUE(Commit(**store, {{"apps", "a", larger}, {"apps", "b", "small"}, {"apps", "c", large}}).ok());
+    ASSERT_TRUE(Commit(**store, {{"apps", "c", std::nullopt}}).ok());
+  }
+  {
+    const auto store = Open();
+    ASSERT_TRUE(store.ok()) << store.error().message;
+    EXPECT_TRUE(RowsOf(**store) == (Rows{{{"apps", "a"}, larger}, {{"apps", "b"}, "small"}}));
+  }
+  EXPECT_EQ(Number("SELECT count(*) FROM large"), 1);
+}
+
+// A search compares with rows of every size.
+TEST_F(SqliteStore, LargeValuesSlowNoOthersDown) {
+  const auto store = Open();
+  ASSERT_TRUE(store.ok());
+  const auto time_of_others = [&](const std::string& prefix) {
+    const auto began = std::chrono::steady_clock::now();
+    for (int i = 0; i < 20; ++i) {
+      EXPECT_TRUE(Commit(**store, {{"apps", prefix + std::to_string(i), "small"}}).ok());
+    }
+    return std::chrono::steady_clock::now() - began;
+  };
+  const auto before = time_of_others("a");
+  for (const char* key : {"a1", "b", "b11", "b7", "c"}) {
+    ASSERT_TRUE(Commit(**store, {{"apps", key, std::string(20 << 20, 'l')}}).ok());
+  }
+  EXPECT_LT(time_of_others("b1"), before * 20 + std::chrono::seconds(2)) << "eleven seconds were the fault";
+}
+
+// The release that wrote format 1 alone made no table for large values, and refuses format 2 by its number.
+TEST_F(SqliteStore, ItsFormatIsTheEarlierOneUntilThereIsALargeValue) {
+  {
+    const auto store = Open();
+    ASSERT_TRUE(store.ok());
+    ASSERT_TRUE(Commit(**store, {{"apps", "a", std::string(60 << 10, 's')}}).ok());
+  }
+  EXPECT_EQ(Number("PRAGMA user_version"), 1);
+  Number("DROP TABLE large");
+  {
+    const auto store = Open();
+    ASSERT_TRUE(store.ok()) << store.error().message;
+    ASSERT_TRUE(Commit(**store, {{"apps", "b", std::string(70 << 10, 'l')}}).ok());
+  }
+  EXPECT_EQ(Number("PRAGMA user_version"), 2);
+}
+
+TEST_F(SqliteStore, ALostLargeValueIsNoticed) {
+  {
+    const auto store = Open();
+    ASSERT_TRUE(store.ok());
+    ASSERT_TRUE(Commit(**store, {{"apps", "a", std::string(1 << 20, 'l')}}).ok());
+  }
+  Number("DELETE FROM large");
+  const auto store = Open();
+  ASSERT_FALSE(store.ok());
+  EXPECT_NE(store.error().message.find("is damaged"), std::string::npos) << store.error().message;
 }
 
 TEST_F(SqliteStore, ItsFilesAreItsUsersAlone) {

@@ -25,7 +25,7 @@ std::string BootId() {
   return id.empty() || id.size() > 64 ? "unknown" : id;
 }
 
-/// The whole file; of one length for one boot, so that an overwrite leaves nothing of what was there.
+/// The whole file. Its length is the same throughout a boot, so that an overwrite leaves no old bytes.
 std::string Text(uint64_t transactions, const std::string& boot) {
   char line[160];
   std::snprintf(line, sizeof line, "transactions %020" PRIu64 "\nboot %s\n", transactions, boot.c_str());

@@ -67,7 +67,7 @@ struct SimQuorum::State {
     if (leader && !heard.contains(leader->second)) leader.reset();
   }
 
-  /// `session_id` 0: a new session is wanted. `leads_since`: the epoch of which the member believes that it leads.
+  /// `session_id` 0: a new session is wanted. `leads_since`: the epoch in which the member believes that it leads.
   Answer OnAsk(const std::string& id, int64_t& session_id, int64_t leads_since) {
     Expire();
     Answer answer;

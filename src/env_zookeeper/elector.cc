@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <memory>
 #include <utility>
 
 #include "base/stored.h"
+#include "env_zookeeper/closing.h"
 #include "env_zookeeper/layout.h"
 #include "env_zookeeper/row_copy.h"
 #include "env_zookeeper/session.h"
@@ -101,6 +103,7 @@ class ZooKeeperElector final : public env::Elector {
   void Expired() {
     const std::shared_ptr<Session> old = std::move(session_);
     copy_.reset();
+    closing_.reset();
     ++turn_;
     leader_.reset();
     Later([this, old] {
@@ -162,20 +165,26 @@ class ZooKeeperElector final : public env::Elector {
                       return Refuse(layout_.root + " in ZooKeeper holds something else than a state of this release (" +
                                     kMark + "): choose another place by " + options_.keys.place);
                     }
-                    MakeNodes();
+                    MakeNodes(0);
                   }));
   }
 
-  void MakeNodes() {
-    session_->Multi({{Op::Kind::kCreate, layout_.Members(), ""},
-                     {Op::Kind::kCreate, layout_.Epoch(), ""},
-                     {Op::Kind::kCreate, layout_.Head(), base::EncodeStored(Head{})},
-                     {Op::Kind::kCreate, layout_.Rows(), ""}},
-                    Guard([this](const Session::MultiAnswer& answer) {
-                      if (Stuck(answer.rc, layout_.root, [this] { MakeNodes(); })) return;
-                      // A former life of this member may not have ended yet.
-                      join_until_ = loop_.Now() + timeout_ * 2 + Duration::Seconds(1);
-                      Join();
+  /// One by one: somebody may have made some of them.
+  void MakeNodes(size_t made) {
+    const std::pair<std::string, std::string> nodes[] = {{layout_.Members(), ""},
+                                                         {layout_.Epoch(), ""},
+                                                         {layout_.Head(), base::EncodeStored(Head{})},
+                                                         {layout_.Rows(), ""}};
+    if (made == std::size(nodes)) {
+      // A former life of this member may not have ended yet.
+      join_until_ = loop_.Now() + timeout_ * 2 + Duration::Seconds(1);
+      return Join();
+    }
+    const auto& [path, value] = nodes[made];
+    session_->Multi({{Op::Kind::kCreate, path, value}},
+                    Guard([this, made, where = path](const Session::MultiAnswer& answer) {
+                      if (Stuck(answer.rc, where, [this, made] { MakeNodes(made); })) return;
+                      MakeNodes(made + 1);
                     }));
   }
 
@@ -185,7 +194,7 @@ class ZooKeeperElector final : public env::Elector {
                       if (Stuck(answer.rc, layout_.Member(options_.id), [this] { Join(); })) return;
                       if (answer.rc != Rc::kOk) return LookAtMember();
                       CompareClocks();
-                      Compete();
+                      Secure();
                     }));
   }
 
@@ -204,12 +213,47 @@ class ZooKeeperElector final : public env::Elector {
   void LookAtMember() {
     session_->Get(layout_.Member(options_.id), false, Guard([this](Rc rc, const Node& node) {
                     if (Stuck(rc, layout_.Member(options_.id), [this] { LookAtMember(); })) return;
-                    if (rc == Rc::kOk && node.owner == session_->id()) return Compete();
+                    if (rc == Rc::kOk && node.owner == session_->id()) return Secure();
                     if (rc == Rc::kOk && loop_.Now() > join_until_) {
                       return Refuse("another process takes part as " + options_.id + " (" + node.value +
                                     "): give each its own " + options_.keys.id);
                     }
                     Again([this] { Join(); });
+                  }));
+  }
+
+  // ---- Nodes that lie open ----
+
+  /// Once in this process's life: then nobody else makes any.
+  void Secure() {
+    if (options_.scheme.empty() || secured_) return Compete();
+    closing_ = std::make_unique<Closing>(session_, layout_, options_.id);
+    closing_->Run(Guard([this](Rc rc, const std::string& path) {
+      if (Stuck(rc, path, [this] { Secure(); })) return;
+      if (rc != Rc::kOk) return Again([this] { Secure(); });
+      secured_ = true;
+      if (const size_t opened = closing_->opened(); opened > 0) {
+        listener_.warning("of the nodes below " + layout_.root + " in ZooKeeper " + std::to_string(opened) +
+                          " lay open to everybody who reaches it, " + closing_->first_open() +
+                          " first. They are closed now, and the keys of all tokens are made anew. Who could read and "
+                          "write there may have written applications: look through them");
+      }
+      foreign_until_ = loop_.Now() + timeout_ * 2 + Duration::Seconds(1);
+      closing_->foreign_leader() ? AwaitForeignLeader() : Compete();
+    }));
+  }
+
+  /// A manager without our identity that leads is refused everything now, and gives up within a session. What is there
+  /// afterwards somebody has planted.
+  void AwaitForeignLeader() {
+    session_->Get(layout_.Leader(), false, Guard([this](Rc rc, const Node& node) {
+                    if (rc == Rc::kNoNode) return Compete();
+                    if (Stuck(rc, layout_.Leader(), [this] { AwaitForeignLeader(); })) return;
+                    if (loop_.Now() < foreign_until_) return Again([this] { AwaitForeignLeader(); });
+                    listener_.warning(layout_.Leader() + " in ZooKeeper (" + node.value.substr(0, 100) +
+                                      ") is nobody's of this identity, and is removed");
+                    session_->Multi({{Op::Kind::kDelete, layout_.Leader(), ""}},
+                                    Guard([this](const Session::MultiAnswer&) { Compete(); }));
                   }));
   }
 
@@ -284,7 +328,17 @@ class ZooKeeperElector final : public env::Elector {
     leader_ = options_.id;
     may_act_until_ = sent + Lease();
     Ask();
-    Read();
+    LookForMark();
+  }
+
+  void LookForMark() {
+    if (options_.scheme.empty()) return Read();
+    session_->Get(layout_.LaidOpen(), false, Guard([this, fence = fence_](Rc rc, const Node&) {
+                    if (!elected_ || fence != fence_) return;
+                    if (Stuck(rc, layout_.LaidOpen(), [this] { LookForMark(); })) return;
+                    laid_open_ = rc == Rc::kOk;
+                    Read();
+                  }));
   }
 
   void Read() {
@@ -300,7 +354,7 @@ class ZooKeeperElector final : public env::Elector {
                        " nodes were read since");
       leading_ = true;
       listener_.elected(
-          std::make_unique<ZooKeeperStore>(loop_, session_, layout_, fence_, std::move(*rows),
+          std::make_unique<ZooKeeperStore>(loop_, session_, layout_, fence_, std::move(*rows), laid_open_,
                                            Guard([this](const env::CommitError& error) { Depose(error.message); })));
     }));
   }
@@ -380,6 +434,10 @@ class ZooKeeperElector final : public env::Elector {
   bool connected_ = false;  // this session was, once
   bool competing_ = false;  // it is a member
   base::Instant join_until_;
+  std::unique_ptr<Closing> closing_;
+  bool secured_ = false;         // nothing below the root is open
+  base::Instant foreign_until_;  // a leader without our identity is waited for
+  bool laid_open_ = false;       // Layout::LaidOpen was there at the election
   std::optional<std::string> leader_;
   std::unique_ptr<RowCopy> copy_;  // of this session
   bool following_ = false;         // it is brought up to date, or was just now

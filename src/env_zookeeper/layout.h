@@ -16,13 +16,14 @@
 //   /rows/TABLE,KEY,V   one row as version V. A node is never changed: a new value is a new node and the end of the
 //   old,
 //                       in one transaction, so that a list of names tells what has changed
+//   /laid-open          there until a leader has replaced the keys that lay open to others (closing.h)
 //   /rows/TABLE,KEY,V,N part N of a row that is longer than a node may be; it counts only once TABLE,KEY,V is there
 
 namespace fairlead::env_zookeeper {
 
 inline constexpr char kMark[] = "fairlead state 1";
 
-/// Of one node, and so of one transaction: half of what a ZooKeeper server takes by default (jute.maxbuffer, 1 MiB).
+/// The most bytes of a node, and so of a transaction: half the default of a ZooKeeper server (jute.maxbuffer, 1 MiB).
 inline constexpr size_t kNodeBytesMax = 512 << 10;
 
 struct Layout {
@@ -32,6 +33,7 @@ struct Layout {
   std::string Members() const { return root + "/members"; }
   std::string Member(std::string_view id) const { return Members() + "/" + std::string(id); }
   std::string Head() const { return root + "/head"; }
+  std::string LaidOpen() const { return root + "/laid-open"; }
   std::string Rows() const { return root + "/rows"; }
   std::string Row(std::string_view name) const { return Rows() + "/" + std::string(name); }
 };

@@ -30,7 +30,7 @@ struct LoadedRows {
   std::vector<std::string> leftovers;  // names of parts that no row claims: a writer died between them and it
 };
 
-/// A copy of what lies below /rows, which a standby keeps up to date while another leads. A node there is never
+/// A copy of the nodes below /rows, which a standby keeps up to date while another leads. A node there is never
 /// changed, so the list of names tells what is new, and only that is read: an update costs one list, unless no name has
 /// come or gone since the last one, and the nodes that came, many at a time.
 class RowCopy {
@@ -74,7 +74,7 @@ class RowCopy {
   std::shared_ptr<Session> session_;
   const Layout layout_;
   Head head_;
-  int64_t head_made_ = 0;                     // a place that was removed and made anew uses names a second time
+  int64_t head_made_ = 0;                     // a place that was removed and made again uses names a second time
   int64_t listed_ = 0;                        // children_changed of /rows at the last list; 0: to be listed
   std::map<std::string, std::string> nodes_;  // by name
   std::vector<std::string> missing_;          // names of those that are to be read

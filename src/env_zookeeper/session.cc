@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <set>
 #include <utility>
 
 namespace fairlead::env_zookeeper {
@@ -85,6 +86,27 @@ std::unique_ptr<Pending<Answer>> Claim(const void* data) {
 
 using GetDone = std::function<void(Rc, Node)>;
 using ChildrenDone = std::function<void(Rc, std::vector<std::string>, int64_t)>;
+
+using AclDone = std::function<void(Rc, std::string)>;
+using CloseDone = std::function<void(Rc)>;
+
+void OnAcl(int code, ACL_vector* acl, Stat*, const void* data) {
+  const auto call = Claim<AclDone>(data);
+  std::set<std::string> rights;
+  for (int i = 0; code == ZOK && i < acl->count; ++i) {
+    const ACL& one = acl->data[i];
+    rights.insert(std::string(one.id.scheme) + ":" + one.id.id + ":" + std::to_string(one.perms) + "\n");
+  }
+  std::string text;
+  for (const std::string& one : rights) text += one;
+  Session::Mail::Deliver(call->mail,
+                         [done = std::move(call->done), rc = RcOf(code), text = std::move(text)] { done(rc, text); });
+}
+
+void OnClosed(int code, const void* data) {
+  const auto call = Claim<CloseDone>(data);
+  Session::Mail::Deliver(call->mail, [done = std::move(call->done), rc = RcOf(code)] { done(rc); });
+}
 
 void OnGet(int code, const char* value, int length, const Stat* stat, const void* data) {
   const auto call = Claim<GetDone>(data);
@@ -226,6 +248,19 @@ void Session::Children(const std::string& path, ChildrenDone done) {
   const int code =
       handle_ == nullptr ? int{ZINVALIDSTATE} : zoo_aget_children2(handle_, path.c_str(), 0, OnChildren, call);
   if (code != ZOK) OnChildren(code, nullptr, nullptr, call);
+}
+
+void Session::GetAcl(const std::string& path, AclDone done) {
+  auto* call = new Pending<AclDone>{mail_, std::move(done)};
+  const int code = handle_ == nullptr ? int{ZINVALIDSTATE} : zoo_aget_acl(handle_, path.c_str(), OnAcl, call);
+  if (code != ZOK) OnAcl(code, nullptr, nullptr, call);
+}
+
+void Session::Close(const std::string& path, CloseDone done) {
+  auto* call = new Pending<CloseDone>{mail_, std::move(done)};
+  const int code = handle_ == nullptr ? int{ZINVALIDSTATE}
+                                      : zoo_aset_acl(handle_, path.c_str(), -1, &ZOO_CREATOR_ALL_ACL, OnClosed, call);
+  if (code != ZOK) OnClosed(code, call);
 }
 
 bool Session::over() const { return handle_ == nullptr || is_unrecoverable(handle_) != ZOK; }

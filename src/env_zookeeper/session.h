@@ -38,7 +38,7 @@ struct Node {
   std::string value;
   int32_t version = 0;
   int64_t owner = 0;  // the session of an ephemeral node
-  int64_t made = 0;   // by which transaction of the servers'; another for a node that was removed and made anew
+  int64_t made = 0;   // by which transaction of the servers'; another for a node that was removed and made again
   int64_t children_changed = 0;  // by which transaction one was added or removed last
   base::WallTime made_at;        // by the clock of the servers' leader
 };
@@ -81,6 +81,11 @@ class Session {
   void Get(const std::string& path, bool watch, std::function<void(Rc, Node)> done);
   /// The names of a node's children, and Node::children_changed as they were listed.
   void Children(const std::string& path, std::function<void(Rc, std::vector<std::string>, int64_t changed)> done);
+
+  /// Who may do what with a node, as text that is the same for the same rights alone.
+  void GetAcl(const std::string& path, std::function<void(Rc, std::string acl)> done);
+  /// The node is for our identity alone from now on, as those are that Multi makes.
+  void Close(const std::string& path, std::function<void(Rc)> done);
 
   /// It has ended, though kExpired may still be on its way.
   bool over() const;

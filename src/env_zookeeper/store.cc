@@ -20,7 +20,7 @@ constexpr base::Duration kRetry = base::Duration::Millis(50);
 }  // namespace
 
 ZooKeeperStore::ZooKeeperStore(env::Loop& loop, std::shared_ptr<Session> session, Layout layout, int32_t fence,
-                               LoadedRows rows, Lost lost)
+                               LoadedRows rows, bool laid_open, Lost lost)
     : loop_(loop),
       session_(std::move(session)),
       layout_(std::move(layout)),
@@ -29,6 +29,7 @@ ZooKeeperStore::ZooKeeperStore(env::Loop& loop, std::shared_ptr<Session> session
       places_(std::move(rows.places)),
       values_(std::move(rows.values)),
       leftovers_(std::move(rows.leftovers)),
+      laid_open_(laid_open),
       lost_(std::move(lost)) {
   // No name of theirs is used again.
   for (const std::string& name : leftovers_) head_.version = std::max(head_.version, ParseRowName(name)->version);
@@ -81,6 +82,7 @@ void ZooKeeperStore::Build() {
   std::vector<Op> last{Check(), {}};
   for (const auto& [id, value] : rows) PutRow(id, value, last);
   for (const std::string& name : leftovers_) last.push_back({Op::Kind::kDelete, layout_.Row(name), ""});
+  if (laid_open_) last.push_back({Op::Kind::kDelete, layout_.LaidOpen(), ""});
   last[1] = {Op::Kind::kSet, layout_.Head(), base::EncodeStored(batch_->head)};
   batch_->transactions.push_back(std::move(last));
 }
@@ -210,6 +212,7 @@ void ZooKeeperStore::Committed() {
     }
   }
   leftovers_.clear();
+  laid_open_ = false;
   Begin();  // on its way while the answers are used
   const std::shared_ptr<bool> alive = alive_;
   for (const Waiting& commit : batch->commits) {

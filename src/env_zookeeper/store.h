@@ -25,13 +25,14 @@ class ZooKeeperStore final : public env::Store {
   /// `lost` is told once, after the commits that learnt of it: the leadership is over.
   using Lost = std::function<void(const env::CommitError&)>;
   ZooKeeperStore(env::Loop& loop, std::shared_ptr<Session> session, Layout layout, int32_t fence, LoadedRows rows,
-                 Lost lost);
+                 bool laid_open, Lost lost);
   ~ZooKeeperStore() override;
 
   void Commit(std::vector<env::Row> rows, std::function<void(env::CommitStatus)> done) override;
   /// Gives the rows of a table once: they are not kept.
   base::Result<std::vector<env::Row>> Load(const std::string& table) override;
   std::string Name() const override { return "ZooKeeper " + layout_.root; }
+  bool WasOpen() const override { return laid_open_; }
 
  private:
   struct Waiting {
@@ -71,6 +72,7 @@ class ZooKeeperStore final : public env::Store {
   std::map<RowId, RowPlace> places_;
   std::map<RowId, std::string> values_;
   std::vector<std::string> leftovers_;
+  bool laid_open_;  // and /laid-open is still there
   size_t batch_bytes_max_ = kNodeBytesMax;
   size_t part_bytes_max_ = kNodeBytesMax;
   Lost lost_;

@@ -30,7 +30,8 @@ constexpr Duration kSession = Duration::Millis(2000);  // as long as the test's 
 
 /// One of several processes, as far as ZooKeeper sees; all share a loop.
 struct Member {
-  Member(env::Loop& loop, ElectorOptions options) : elector(MakeElector(loop, std::move(options))) {
+  Member(env::Loop& loop, ElectorOptions options, bool may_warn = false)
+      : elector(MakeElector(loop, std::move(options))) {
     env::Elector::Listener listener;
     listener.elected = [this](std::unique_ptr<env::Store> given) {
       store = std::move(given);
@@ -45,7 +46,10 @@ struct Member {
     listener.notice = [this](const std::string& what) {
       if (what.starts_with("elected over ")) elected_over = what;
     };
-    listener.warning = [](const std::string& what) { ADD_FAILURE() << what; };
+    listener.warning = [this, may_warn](const std::string& what) {
+      warned = what;
+      EXPECT_TRUE(may_warn) << what;
+    };
     elector->Start(std::move(listener));
   }
   std::unique_ptr<env::Store> store;  // before the elector, which ends first
@@ -53,6 +57,7 @@ struct Member {
   int confirmations = 0;
   std::string deposed;
   std::string refused;
+  std::string warned;
   std::string elected_over;
   std::unique_ptr<env::Elector> elector;
 };
@@ -302,6 +307,38 @@ TEST_F(ZooKeeperTest, CommitsOutliveARestartOfTheServer) {
 }
 
 // zoo_amulti of the client's library would end the process.
+TEST_F(ZooKeeperTest, NodesThatLieOpenAreClosedAndTheNextLeaderIsTold) {
+  ElectorOptions nobody = Options("a", "");
+  nobody.root = "/made-before/lab";
+  nobody.scheme = nobody.identity = "";
+  ElectorOptions somebody = nobody;
+  somebody.scheme = "digest";
+  somebody.identity = "fairlead:secret";
+  auto before = std::make_unique<Member>(*loop_, nobody);
+  AwaitLead(*before);
+  EXPECT_FALSE(before->store->WasOpen());
+  EXPECT_TRUE(Commit(*before->store, {{"t", "1", "one"}, {"t", "2", "two"}}).ok());
+  before.reset();
+  somebody.id = "b";
+  auto after = std::make_unique<Member>(*loop_, somebody, true);
+  AwaitLead(*after);
+  EXPECT_NE(after->warned.find("7 lay open to everybody who reaches it, /made-before/lab first"), std::string::npos)
+      << after->warned;
+  EXPECT_TRUE(after->store->WasOpen());
+  EXPECT_EQ(after->store->Load("t")->size(), 2u);
+  EXPECT_TRUE(Commit(*after->store, {{"t", "3", "three"}}).ok());
+  EXPECT_FALSE(after->store->WasOpen());
+  after.reset();
+  auto later = std::make_unique<Member>(*loop_, somebody);
+  AwaitLead(*later);
+  EXPECT_FALSE(later->store->WasOpen());
+  EXPECT_EQ(later->store->Load("t")->size(), 3u);
+  // The one without an identity is refused now.
+  auto refused = std::make_unique<Member>(*loop_, nobody);
+  Await([&] { return !refused->refused.empty(); }, "a refusal");
+  EXPECT_NE(refused->refused.find("its ACL is for another identity"), std::string::npos) << refused->refused;
+}
+
 TEST_F(ZooKeeperTest, ATransactionOfASessionThatIsOverIsRefused) {
   const std::shared_ptr<Session> session = Connect();
   const auto ask = [&](std::optional<Rc>& rc) {

@@ -331,7 +331,7 @@ struct Heartbeat {
   CallToken call = 0;
   NodeAddress address;
   int32_t response_id = 0;
-  std::vector<NodeContainer> containers;  // of which there is more to say than that they run
+  std::vector<NodeContainer> containers;  // with more to say than that they run
   bool healthy = true;
   std::string health_report;
   base::WallTime health_time;

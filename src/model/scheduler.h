@@ -98,7 +98,7 @@ struct SessionTraits {
   bool preemptable = true;
   int32_t maps = 0;  // tasks that its job will have; 0: not said
   int32_t reduces = 0;
-  bool restartable = true;  // its master may be ended and start anew (more than one attempt)
+  bool restartable = true;  // its master may be ended and start again (more than one attempt)
   std::string kind{};       // its name without digits: applications of the same name do alike
   FL_FIELDS(preemptable, maps, reduces, restartable, kind)
 };
@@ -238,7 +238,7 @@ struct NodeMeasured {
   MeasuredUse use;
   MeasuredUse containers;            // of those, the containers together
   Resources physical;                // memory and cores that the machine has; 0: not told
-  std::vector<ContainerUse> each{};  // containers that were measured anew, where the node tells of each
+  std::vector<ContainerUse> each{};  // containers that were measured again, where the node tells of each
   FL_FIELDS(node, use, containers, physical, each)
 };
 /// What an earlier run of the resource manager had learned, as UseLearned told it.
@@ -420,7 +420,7 @@ struct VictimsChosen {
   std::vector<ContainerId> victims;
   FL_FIELDS(app, starvation, victims)
 };
-/// Rows of what was learned that are to outlive this run, each instead of the one of its number. Nothing waits for it.
+/// Rows of learned use that are to outlive this run; each replaces the row of its number. Nothing waits for it.
 struct UseLearned {
   static constexpr std::string_view kName = "use_learned";
   std::vector<LearnedUse> rows;

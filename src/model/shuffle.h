@@ -100,7 +100,7 @@ struct Probed {
 /// From now on no executor may register; the end is announced by Drained.
 struct Drain {
   static constexpr std::string_view kName = "drain";
-  base::Duration idle;   // an application of which nothing was asked for so long, with no connection, counts as done
+  base::Duration idle;   // an application without connections and questions for so long counts as done
   base::Duration limit;  // Drained comes then at the latest
   FL_FIELDS(idle, limit)
 };

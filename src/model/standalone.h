@@ -103,7 +103,7 @@ struct ExecutorStateChanged {
   std::optional<int32_t> exit_status;
   std::string message;
   uint64_t token = 0;                      // comes back in Answer, true also for an executor that is not known
-  std::optional<WorkerIndex> worker = {};  // who says so: not believed of what runs on another one
+  std::optional<WorkerIndex> worker = {};  // who reports; a report about another worker's executor is ignored
   FL_FIELDS(app, executor, state, exit_status, message, token, worker)
 };
 struct ProfileTarget {

@@ -15,7 +15,7 @@ struct Wishes {
   bool park_masters = false;    // masters of large jobs that only wait make room for others to start
   bool measured_use = false;    // a node that was measured to be overloaded takes nothing until it calms
   bool measured_load = false;   // containers go where least is expected to be used
-  bool overcommit = false;      // a node that was measured to use little of what is booked offers more than it has
+  bool overcommit = false;      // a node whose measured use is far below its bookings offers more than it has
   bool queue_priority = false;  // the queue of the highest priority comes first, before shares
   bool learned_use = false;     // what is new is expected to use what others of its kind were measured to use
   FL_FIELDS(small_jobs, park_masters, measured_use, measured_load, overcommit, queue_priority, learned_use)

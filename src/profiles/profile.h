@@ -46,8 +46,8 @@ struct Profile {
   std::string_view hadoop_name;
   /// It grants when a node's heartbeat comes, as Hadoop's schedulers do; the others grant at once or in rounds.
   bool by_heartbeat;
-  /// What it stands for starts what it granted by itself; its masters do not have to come for grants. A simulated
-  /// cluster behaves so.
+  /// The original pushes grants: it launches executors itself, and masters need no heartbeat to receive them. A
+  /// simulated cluster does the same.
   bool pushes_grants;
   const QueueFile& queue_file;
   /// What of the queues' file it passes over, and why, or what there is instead.

@@ -19,7 +19,7 @@ namespace fairlead::rm {
 /// application leaves behind is a pointer, and not even that soon after all before it are forgotten, too.
 ///
 /// Whoever may change an application gets it by a call that notes its index as touched, so that what is made of
-/// applications for readers is made anew of those alone. Who changes nothing that readers see uses Peek, or ForEach,
+/// applications for readers is made again of those alone. Who changes nothing that readers see uses Peek, or ForEach,
 /// and Touch if it comes to it.
 class AppTable {
  public:

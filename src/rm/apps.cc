@@ -19,7 +19,6 @@ using model::rm::AppState;
 using model::rm::AttemptState;
 
 namespace {
-constexpr char kAppTable[] = "rm/app";
 constexpr int64_t kLongestLifetimeMs = int64_t{100} * 365 * 86'400'000;  // beyond it times would overflow
 }  // namespace
 

@@ -24,6 +24,9 @@ class Attempts;
 class Containers;
 class Nodes;
 
+/// The table of the store in which applications are.
+inline constexpr char kAppTable[] = "rm/app";
+
 /// The life of applications (RMAppImpl, RMAppManager, ClientRMService). Owns the table of them with the attempts in it,
 /// the order in which they ended, and the numbers of new ones.
 class Apps {

@@ -18,7 +18,7 @@ class ContainerMaxima {
  public:
   explicit ContainerMaxima(const model::QueueTree& tree);
 
-  /// The smaller of each amount of `maximum` and of what the queue sets. O(1) when no queue sets any, else
+  /// For each type the smaller of `maximum` and the queue's own maximum. O(1) when no queue sets any, else
   /// O(depth log queues).
   model::Resources Within(model::Resources maximum, std::string_view queue) const;
 

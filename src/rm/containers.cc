@@ -11,6 +11,10 @@
 
 namespace fairlead::rm {
 
+namespace {
+constexpr size_t kSignalsMax = 1000;  // that wait for a node's heartbeat
+}
+
 using model::rm::AttemptState;
 using model::rm::ContainerState;
 
@@ -168,7 +172,10 @@ void Containers::On(const model::rm::SignalContainer& event) {
   if (!container) {
     return context_.Refuse(event.call, model::Refusal::kUnknownContainerToSignal, {ToString(event.container)});
   }
-  nodes_.Live(container->node).signals.push_back({event.container, event.command});
+  std::vector<model::rm::ContainerSignal>& signals = nodes_.Live(container->node).signals;
+  // The node may be away. What was asked for first is late by then.
+  if (signals.size() >= kSignalsMax) signals.erase(signals.begin());
+  signals.push_back({event.container, event.command});
   context_.Emit(model::rm::CallDone{event.call});
 }
 

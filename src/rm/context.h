@@ -130,7 +130,7 @@ class Context {
 
   // ---- The store ----
   void Store(std::vector<model::rm::StoreRow> rows, Continuation continuation = {});
-  /// Stores the row of what has changed already, and answers then.
+  /// Stores the row of a change that is made already, and answers then.
   void StoreAndAnswer(model::rm::StoreRow row, model::rm::OuterEffect answer);
   /// Nothing for a transaction that is not known.
   std::optional<Continuation> TakeContinuation(uint64_t txn);

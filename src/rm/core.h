@@ -21,7 +21,7 @@
 
 namespace fairlead::rm {
 
-/// Of the store: what profile `fairlead` learned of what containers use.
+/// Of the store: the use of containers that profile `fairlead` learned.
 inline constexpr char kLearnedUseTable[] = "rm/learned-use";
 
 /// The rm core: life cycles of applications, attempts, containers and nodes, as YARN's ResourceManager has them

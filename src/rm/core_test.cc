@@ -1209,6 +1209,26 @@ TEST_F(World, AHundredThousandNodeNamesDoNotStay) {
   EXPECT_EQ(core_->NextDeadline(), base::Instant::Max()) << "nor do their timers";
 }
 
+TEST_F(World, NodesBeyondWhatAClusterCanHaveAreTurnedAway) {
+  AddNode("n1");
+  std::vector<m::OuterEvent> events;
+  for (size_t i = 0; i < NodeTable::kActiveMax + 5; ++i) {
+    m::RegisterNode event;
+    event.address = {"stranger" + std::to_string(i), 1};
+    event.rack = "/r";
+    event.capacity = Resources::Of(8192, 8);
+    events.push_back(std::move(event));
+  }
+  effects_.clear();
+  StepOnce(std::move(events));
+  size_t refused = 0;
+  for (const auto& answer : Got<m::RegisterNodeAnswer>()) {
+    refused += answer.action == m::NodeAction::kShutdown ? 1 : 0;
+  }
+  EXPECT_EQ(refused, 6u);
+  EXPECT_NE(core_->FindNode({"n1", 4000}), nullptr);
+}
+
 TEST_F(World, WhatIsNotInALifeCycleIsRefusedAndLogged) {
   m::AppRecord row;
   row.submission = AnApp(1);

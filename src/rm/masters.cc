@@ -20,7 +20,7 @@ using model::rm::AttemptState;
 
 namespace {
 
-/// Whether it must be kept in case the master asks for it again: all else can be composed anew.
+/// Whether it must be kept in case the master asks for it again: all else can be composed again.
 bool TellsSomething(const model::rm::AllocateAnswer& answer) {
   return !answer.granted.empty() || !answer.new_nodes.empty() || !answer.completed.empty() ||
          !answer.previous.empty() || !answer.nodes.empty() || !answer.preempt_strict.empty() ||

@@ -26,6 +26,8 @@ namespace fairlead::rm {
 class NodeTable {
  public:
   static constexpr size_t kGoneKept = 10'000;
+  /// Names that strangers register are there until they expire. The largest clusters have a fifth of it.
+  static constexpr size_t kActiveMax = 100'000;
 
   /// The node under the next index.
   Node& Add(Node node) {

@@ -39,7 +39,7 @@ void ForgetWhenKnown(Node& node, App& app, const model::ContainerId& id, model::
   if (!awaited) node.forget.insert(id);
 }
 
-/// Whether it must be kept in case the node asks for it again: all else can be composed anew.
+/// Whether it must be kept in case the node asks for it again: all else can be composed again.
 bool TellsSomething(const model::rm::HeartbeatAnswer& answer) {
   return !answer.cleanup.empty() || !answer.forget.empty() || !answer.finished_apps.empty() || !answer.update.empty() ||
          !answer.signals.empty() || answer.resized;
@@ -142,7 +142,12 @@ void Nodes::Remove(Node& node, NodeEvent event, NodeState to, std::string_view d
 
 void Nodes::TellApps(const Node& node, model::rm::NodeChange change) {
   apps_.ForEach([&](App& app) {
-    if (!IsEnding(app.state)) app.node_changes[node.index] = change;
+    if (IsEnding(app.state)) return;
+    app.node_changes[node.index] = change;
+    // Of a master that does not call while names come and go. Those that came first went first.
+    if (app.node_changes.size() > 2 * NodeTable::kGoneKept) {
+      app.node_changes.erase(app.node_changes.begin(), app.node_changes.begin() + NodeTable::kGoneKept);
+    }
   });
 }
 
@@ -151,6 +156,10 @@ std::string Nodes::Objection(const model::rm::RegisterNode& event, const Node* o
   const bool drains = (old && old->state == NodeState::kDecommissioning) || draining_.contains(host);
   if (!HostAllowed(host, event.ip) && !drains) {
     return "Disallowed NodeManager from  " + host + ", Sending SHUTDOWN signal to the NodeManager.";
+  }
+  if (!old && table_.active() >= NodeTable::kActiveMax) {
+    return "NodeManager from  " + host + " is one too many: " + std::to_string(table_.active()) +
+           " nodes are registered, and a resource manager takes no more. Sending SHUTDOWN signal to the NodeManager.";
   }
   const model::Resources& minimum = config_.minimum;
   if (event.capacity.memory_mib() >= minimum.memory_mib() && event.capacity.vcores() >= minimum.vcores()) return "";

@@ -84,7 +84,7 @@ class Nodes {
   void Drain(Node& node, int64_t seconds);
   void RecoverContainers(Node& node, const std::vector<model::rm::NodeContainer>& containers);
   void RecoverContainer(Node& node, const model::rm::NodeContainer& status, model::scheduler::NodeUpdated& update);
-  /// Whether it can be a container of an earlier run, of which this one has not heard yet.
+  /// Whether it can be a container of an earlier run that this run has not heard of yet.
   bool MayBeLeftOver(const App& app, const model::ContainerId& id) const;
   void TakeEndOfUnknown(Node& node, App& app, const model::rm::NodeContainer& status, model::NodeIndex remembered_by);
   void TakeStatuses(Node& node, const model::rm::Heartbeat& event);

@@ -93,7 +93,7 @@ struct ToldEnd {
   FL_FIELDS(id, remembered_by)
 };
 
-// Large on purpose: one record a master, of which each call touches the first lines alone.
+// Large on purpose: one record a master; each call touches its first cache lines alone.
 struct Attempt {
   // What every call and every end of a container touches, side by side.
   model::ApplicationAttemptId id;
@@ -253,7 +253,7 @@ struct App {
                 master_asks, ended_recovered, node_changes, waiting_calls)
 };
 
-// Large on purpose: one record a node, of which a heartbeat touches the first lines alone.
+// Large on purpose: one record a node; a heartbeat touches its first cache lines alone.
 struct Node {
   // What every heartbeat touches, side by side.
   model::NodeIndex index;

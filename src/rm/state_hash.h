@@ -6,7 +6,7 @@
 namespace fairlead::rm {
 
 // All of the state that decides, into the core's StateHash. Left out is what only saves time: the memory of an answer
-// that could be composed anew, and pointers into the same state. A container's names of its node stand with the node.
+// that could be composed again, and pointers into the same state. A container's names of its node stand with the node.
 
 void Mix(base::StateHasher& hash, const Container& container);
 void Mix(base::StateHasher& hash, const Attempt& attempt);

@@ -60,7 +60,7 @@ class Lineage {
   bool HasCached(model::tasks::ExecutorIndex executor) const;
   /// The dataset is known, may be cached, and has such a partition.
   bool IsCachedPartition(model::tasks::DatasetId dataset, int32_t partition) const;
-  /// Datasets of which some partition is cached, ascending.
+  /// Datasets with a cached partition, ascending.
   std::vector<model::tasks::DatasetId> WithCached() const;
 
   /// The first partition on the way up narrow dependencies that says where it likes to be: visits `partition` itself,

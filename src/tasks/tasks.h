@@ -103,7 +103,7 @@ class Tasks {
 
   /// Executors that keep the partition of a cached dataset, in order of their reports; an unknown dataset has none.
   std::vector<model::tasks::ExecutorIndex> CachedAt(model::tasks::DatasetId dataset, int32_t partition) const;
-  /// Datasets of which some partition is kept, ascending.
+  /// Datasets with a kept partition, ascending.
   std::vector<model::tasks::DatasetId> DatasetsWithCached() const;
 
   /// Of a live attempt of the stage; of another, nothing. O(tasks).

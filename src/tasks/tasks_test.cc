@@ -534,7 +534,7 @@ TEST(TasksTest, RunAheadSendsShortTasksBeforeTheirSlotIsFree) {
   ASSERT_EQ(h.Running().size(), 2u);  // nothing is known yet
   h.Step({Ran(h.Running().front().task, 100'000)});
   EXPECT_EQ(h.Running().size(), 2u + 10);  // 1 ms of tasks that take 0.1 ms
-  // At most half of an executor's share of what is left.
+  // At most half of an executor's share of the rest.
   while (h.Running().size() > 2) {
     const size_t left = static_cast<size_t>(h.core().GetView().pending_tasks) + h.Running().size();
     EXPECT_LE(h.Running().size(), 2 + left / 2);

@@ -1,4 +1,5 @@
 """Two resource managers: Hadoop's nodes, masters and clients at their default settings, and a change of the leader under each kind of work."""
+import os
 import re
 import signal
 import subprocess
@@ -248,6 +249,34 @@ def submitter(cluster, work, fault):
     cluster.await_sums()
 
 
+def clients(cluster, work):
+    """Hadoop's clients, a hundred of them with calls open, as each manager is killed in turn: none is sent back to the dead one, to sleep there."""
+    kills, log = int(os.environ.get("FAIRLEAD_HA_KILLS", "10")), work / "clients.log"
+    with open(log, "wb") as out, open(work / "clients.errors", "wb") as errors:
+        process = subprocess.Popen(cluster.program_command("OpenCalls", "100"), stdin=subprocess.PIPE, stdout=out, stderr=errors, env=cluster.client_environment())
+
+    def told():
+        return log.read_text().split("\n")[:-1]
+    try:
+        cluster.wait(lambda: len(told()) > 500, "calls", 60)
+        for _ in range(kills):
+            killed(cluster, cluster.await_active())
+            before = len(told())
+            cluster.wait(lambda before=before: len(told()) > before + 500, "calls after it", 120)
+        process.stdin.close()
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+    lines = told()
+    failed = [line for line in lines if line.startswith("failed")]
+    assert not failed, failed
+    # Those that met a takeover.
+    slow = sorted(int(line.split()[1]) / 1000 for line in lines if int(line.split()[1]) > 1000)
+    print(f"{kills} kills, {len(slow)} calls that met one: {slow[len(slow) // 2]:.2f} s in the middle, 99 % within {slow[len(slow) * 99 // 100]:.2f} s, {slow[-1]:.2f} s at most")
+    assert len(slow) >= 50 * kills, "no calls were open"
+    assert slow[len(slow) * 99 // 100] < 4 and slow[-1] < 6, slow[-100:]
+
+
 # ---- Administration ----
 
 def rmadmin(cluster, _work):
@@ -282,6 +311,7 @@ def add(name, version, spark_version, test):
 for _version, _spark in (("3.3.6", "3.5.9"), ("3.4.3", "4.3.0")):
     add("rmadmin", _version, _spark, rmadmin)
     add("commands", _version, _spark, commands)
+    add("clients-killed", _version, _spark, clients)
     add("mapreduce-twice", _version, _spark, mapreduce_twice)
     for _fault in FAULTS_OF_BOTH:
         add(f"idle-{_fault.__name__}".replace("_", "-"), _version, _spark, lambda cluster, work, fault=_fault: idle(cluster, work, fault))

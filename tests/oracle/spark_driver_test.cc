@@ -111,7 +111,7 @@ class SparkDriver : public ::testing::Test {
     const std::string name = std::string(kDeployMessages) + "RegisteredApplication";
     EXPECT_TRUE(Await([&] { return peer->Find(name) != nullptr; }));
     if (peer->Find(name) == nullptr) return {std::move(peer), ""};
-    const auto graph = js::ReadStream(peer->Find(name)->content);
+    const auto graph = js::ReadStream(peer->Find(name)->content, es::kSparkMessage);
     return {std::move(peer), *graph->Text(graph->RefOf(graph->Root(), "appId"))};
   }
 
@@ -120,14 +120,10 @@ class SparkDriver : public ::testing::Test {
     const auto messages = ReadSparkMessages(kSparkFolder, release);
     for (const SparkMessage& message : *messages) {
       if (message.name != release + ", " + name) continue;
-      const auto graph = js::ReadStream(message.stream);
-      const js::ClassCatalog none;
-      js::Builder builder(none);
-      const js::Ref root = builder.Copy(*graph, graph->Root());
-      builder.SetRef(root, "appId", builder.NewString(application));
-      builder.graph().contents.emplace_back(root);
+      auto graph = js::ReadStream(message.stream, es::kSparkMessage);
+      graph->SetField(graph->Root(), "appId", graph->Add(js::String{application}), true);
       return es::EncodeRpcMessage(
-          {es::RpcAddress{"driver", 1}, es::RpcAddress{"door", 7077}, "Master", js::WriteStream(builder.graph())});
+          {es::RpcAddress{"driver", 1}, es::RpcAddress{"door", 7077}, "Master", js::WriteStream(*graph)});
     }
     return {};
   }
@@ -232,7 +228,7 @@ TEST_F(SparkDriver, IsEndedWhenNoExecutorStarts) {
   auto [driver, id] = Register("4.3.0");
   const std::string name = std::string(kDeployMessages) + "ApplicationRemoved";
   ASSERT_TRUE(Await([&] { return driver->Find(name) != nullptr; }, base::Duration::Seconds(600)));
-  const auto graph = js::ReadStream(driver->Find(name)->content);
+  const auto graph = js::ReadStream(driver->Find(name)->content, es::kSparkMessage);
   EXPECT_THAT(*graph->Text(graph->RefOf(graph->Root(), "message")),
               HasSubstr("10 executors failed one after the other"));
   ASSERT_TRUE(AwaitState(id, wy::YarnApplicationStateProto::kFinished));
@@ -252,7 +248,7 @@ TEST_F(SparkDriver, IsEndedWhenItsApplicationIsKilled) {
       [](base::Result<wy::KillApplicationResponseProto, process::rpc::RpcError>) {});
   const std::string name = std::string(kDeployMessages) + "ApplicationRemoved";
   ASSERT_TRUE(Await([&] { return driver->Find(name) != nullptr; }));
-  const auto graph = js::ReadStream(driver->Find(name)->content);
+  const auto graph = js::ReadStream(driver->Find(name)->content, es::kSparkMessage);
   EXPECT_THAT(*graph->Text(graph->RefOf(graph->Root(), "message")), HasSubstr("was killed by user root"));
   EXPECT_TRUE(Await([&] { return master_->applications() == 0; }));
 }
@@ -305,7 +301,7 @@ TEST_F(SparkDriver, GoesOnWhenItsMasterHasRestarted) {
   RestartMaster();
   ASSERT_TRUE(Await([&] { return driver != nullptr && !driver->received().empty(); }));
   EXPECT_EQ(driver->received().at(0).class_name, std::string(kDeployMessages) + "MasterChanged");
-  const auto graph = js::ReadStream(driver->received().at(0).content);
+  const auto graph = js::ReadStream(driver->received().at(0).content, es::kSparkMessage);
   const js::Ref endpoint = graph->RefOf(graph->RefOf(graph->Root(), "master"), "endpointAddress");
   EXPECT_EQ(*graph->Text(graph->RefOf(endpoint, "toString")), "spark://Master@door:7077");
   driver->Write(OneWay(Message(release, "MasterChangeAcknowledged", id)));

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "endpoints/spark/driver_messages.h"
+#include "endpoints/spark/known_description.h"
 #include "endpoints/spark/master_messages.h"
 #include "endpoints/spark/worker_messages.h"
 #include "oracle/spark_rpc_recording.h"
@@ -111,11 +112,21 @@ base::Result<std::string> Written(const es::SparkBuild& build, const std::string
   return std::string();
 }
 
+/// What is kept of a registration says what the registration said.
+std::string LostInKeeping(const es::RegisterApplication& registration, const es::SparkBuild& build) {
+  const auto kept = es::KeptRegistration(build, registration.graph, registration);
+  if (!kept) return "kept: " + kept.error().message;
+  const auto again = es::DecodeDriverMessage(*kept);
+  if (!again) return "kept and read: " + again.error().message;
+  const json said = Said(std::get<es::RegisterApplication>(*again));
+  return said == Said(registration) ? "" : "kept: " + json::diff(Said(registration), said).dump();
+}
+
 }  // namespace
 
 std::string DifferenceToMadeMessage(const json& line, const es::SparkBuild& build) {
   const std::string stream = Unhex(line.at("hex"));
-  const auto graph = js::ReadStream(stream);
+  const auto graph = js::ReadStream(stream, es::kSparkMessage);
   if (!graph) return "the stream: " + graph.error().message;
   if (js::WriteStream(*graph) != stream) return "the stream, read and written, has other bytes";
   const std::string name = line.at("class");
@@ -124,6 +135,10 @@ std::string DifferenceToMadeMessage(const json& line, const es::SparkBuild& buil
   if (!written->empty()) return *written == stream ? "" : "written for the same content, it has other bytes";
   const auto message = es::DecodeDriverMessage(stream);
   if (!message) return message.error().message;
+  if (const auto* registration = std::get_if<es::RegisterApplication>(&*message)) {
+    const std::string lost = LostInKeeping(*registration, build);
+    if (!lost.empty()) return lost;
+  }
   const json said = InOneOrder(std::visit([](const auto& known) { return Said(known); }, *message));
   // What is compared by writing it again has nothing more to say.
   const bool other = std::holds_alternative<es::OtherMessage>(*message);
@@ -139,7 +154,9 @@ std::optional<std::string> WrittenAgain(const js::Graph& graph, const es::SparkB
   if (!of_master.ok() || !of_master->has_value()) return std::nullopt;
   const bool driver = std::holds_alternative<es::LaunchDriver>(**of_master);
   const js::Ref description = graph.RefOf(graph.Root(), driver ? "driverDesc" : "appDesc");
-  return es::Encode(build, **of_master, graph, driver && !copy ? js::kNull : description);
+  if (description == js::kNull || (driver && !copy)) return es::Encode(build, **of_master);
+  const auto kept = es::KeptDescription(build, graph, description);
+  return kept.ok() ? std::optional(es::Encode(build, **of_master, *kept)) : std::nullopt;
 }
 
 }  // namespace fairlead::oracle

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "endpoints/spark/message_bounds.h"
 #include "oracle/spark_made_messages.h"
 #include "oracle/spark_rpc_recording.h"
 #include "shell/spark/spark_home.h"
@@ -22,7 +23,7 @@ int main(int argc, char** argv) {
   for (std::string line; std::getline(lines, line);) {
     const nlohmann::json made = nlohmann::json::parse(line);
     const std::string difference = oracle::DifferenceToMadeMessage(made, *build);
-    const auto graph = wire::java_stream::ReadStream(oracle::Unhex(made.at("hex")));
+    const auto graph = wire::java_stream::ReadStream(oracle::Unhex(made.at("hex")), endpoints::spark::kSparkMessage);
     const auto again = graph.ok() ? oracle::WrittenAgain(*graph, *build, false) : std::nullopt;
     // What a driver threw is only read.
     if (again && !made.at("said").contains("exception")) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "endpoints/spark/message_bounds.h"
 #include "endpoints/spark/rpc_message.h"
 #include "env/net.h"
 #include "oracle/spark_rpc_recording.h"
@@ -65,7 +66,7 @@ class Peer : private env::StreamHandler {
       if (frame.type == wire::spark_transport::FrameType::kRpcFailure) one.content = frame.text;
       if (frame.type == wire::spark_transport::FrameType::kOneWayMessage)
         one.content = endpoints::spark::DecodeRpcMessage(frame.body)->content;
-      const auto graph = wire::java_stream::ReadStream(one.content);
+      const auto graph = wire::java_stream::ReadStream(one.content, endpoints::spark::kSparkMessage);
       if (graph.ok()) one.class_name = graph->ClassName(graph->Root());
       received_.push_back(std::move(one));
     }

@@ -12,7 +12,7 @@ if(FAIRLEAD_TESTS)
     fairlead_env_sim nlohmann_json::nlohmann_json ZLIB::ZLIB GTest::gmock GTest::gtest_main)
   target_compile_definitions(oracle_spark_driver_test PRIVATE FAIRLEAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   add_test(NAME oracle_spark_driver COMMAND oracle_spark_driver_test)
-  add_executable(oracle_spark_standalone_test spark_standalone_test.cc spark_rpc_recording.cc)
+  add_executable(oracle_spark_standalone_test spark_standalone_test.cc spark_store_test.cc spark_rpc_recording.cc)
   target_include_directories(oracle_spark_standalone_test PRIVATE ${CMAKE_SOURCE_DIR}/tests)
   target_link_libraries(oracle_spark_standalone_test PRIVATE fairlead_process_spark_master fairlead_process_spark_worker
     fairlead_env_sim nlohmann_json::nlohmann_json ZLIB::ZLIB GTest::gmock GTest::gtest_main)

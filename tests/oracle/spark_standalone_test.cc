@@ -92,7 +92,7 @@ class SparkStandalone : public ::testing::TestWithParam<std::string> {
   static int64_t LastState(const Peer& peer) {
     const auto* update = peer.Find(std::string(kDeployMessages) + "ExecutorUpdated");
     if (update == nullptr) return -1;
-    const auto graph = js::ReadStream(update->content);
+    const auto graph = js::ReadStream(update->content, es::kSparkMessage);
     return *graph->FieldOf(graph->RefOf(graph->Root(), "state"), "i", 'I');
   }
 
@@ -270,7 +270,39 @@ TEST_P(SparkStandalone, ASilentWorkerIsLostAndRegistersAgain) {
   ASSERT_TRUE(AwaitWorkers(2));
 }
 
-TEST_P(SparkStandalone, AWorkerThatRegistersTwiceSpeaksByItsLastConnection) {
+TEST_P(SparkStandalone, WhoKnowsAWorkersIdGetsNothingOfIt) {
+  sw::SparkWorker& worker = StartWorker("node", 4);
+  ASSERT_TRUE(AwaitWorkers(1));
+  es::RegisterWorker claim;
+  claim.id = worker.id();
+  claim.host = "node";
+  claim.port = 35000;
+  claim.worker = {{"node", 35000}, "Worker"};
+  claim.cores = 4;
+  claim.memory_mib = 4096;
+  claim.web_url = "http://node:8081";
+  claim.master = {"master", 7077};
+  std::string frame;
+  st::AppendOneWayMessage(frame, es::EncodeRpcMessage({es::RpcAddress{"node", 35000}, es::RpcAddress{"master", 7077},
+                                                       "Master", es::Encode(build_, claim)}));
+  auto stranger = Connect();
+  stranger->Write(frame);
+  ASSERT_TRUE(Await([&] { return Got(*stranger, "RegisteredWorker"); }));
+  auto driver = Driver();
+  ASSERT_TRUE(Await([&] { return Count(*driver, "ExecutorUpdated") == 2; }));
+  EXPECT_FALSE(Got(*stranger, "LaunchExecutor"));
+  EXPECT_EQ(master_->cluster().refusals().of(process::spark_rpc::Refusal::kPlace), 1u);
+  // Nor while it is away, since it comes from elsewhere.
+  KillWorker();
+  ASSERT_FALSE(Await([&] { return Page()["aliveworkers"] == 0; }, base::Duration::Seconds(2)));
+  auto other = Connect();
+  other->Write(frame);
+  ASSERT_TRUE(Await([&] { return Got(*other, "RegisteredWorker"); }));
+  other->Close();
+  EXPECT_FALSE(Got(*driver, "WorkerRemoved"));
+}
+
+TEST_P(SparkStandalone, AWorkerThatRegistersTwiceSpeaksByItsLastConnectionWhenTheFirstIsSilent) {
   const auto messages = ReadSparkMessages(kSparkFolder, GetParam());
   std::string registration;
   for (const SparkMessage& message : *messages) {
@@ -297,18 +329,15 @@ TEST_P(SparkStandalone, WhatDoesNotBelongHereHarmsNobody) {
   const auto messages = ReadSparkMessages(kSparkFolder, GetParam());
   for (const SparkMessage& message : *messages) {
     if (!message.type.ends_with("$RegisterWorker")) continue;
-    auto graph = js::ReadStream(message.stream);
+    auto graph = js::ReadStream(message.stream, es::kSparkMessage);
     using Lie = std::pair<const char*, int64_t>;
     for (const auto& [field, value] :
          {Lie{"cores", 0}, Lie{"cores", -1}, Lie{"cores", INT32_MAX}, Lie{"memory", 0}, Lie{"memory", -1}}) {
-      const js::ClassCatalog none;
-      js::Builder builder(none);
-      const js::Ref root = builder.Copy(*graph, graph->Root());
-      builder.SetNumber(root, field, value);
-      builder.graph().contents.emplace_back(root);
+      js::Graph lie = *graph;
+      lie.SetField(lie.Root(), field, value, false);
       std::string frame;
       st::AppendOneWayMessage(frame, es::EncodeRpcMessage({es::RpcAddress{"x", 1}, es::RpcAddress{"master", 7077},
-                                                           "Master", js::WriteStream(builder.graph())}));
+                                                           "Master", js::WriteStream(lie)}));
       auto liar = Connect();
       liar->Write(frame);
       EXPECT_TRUE(Await([&] { return liar->closed(); })) << field << " " << value;

@@ -75,6 +75,14 @@ class Contents(unittest.TestCase):
             # The program and the users are not of this machine.
             self.assertEqual([line for line in words.splitlines() if "fairlead-" in line and "/usr/bin/fairlead" not in line], [])
 
+    def test_applications_do_not_run_as_who_may_kill_their_master(self):
+        root = self.unpacked()
+        users = [re.search("^User=(.*)$", (root / f"lib/systemd/system/fairlead-{daemon}.service").read_text(), re.M)[1] for daemon in ("spark-master", "spark-worker")]
+        self.assertEqual(users, ["fairlead-spark-master", "fairlead-spark"])
+        places = (root / "usr/lib/tmpfiles.d/fairlead-spark.conf").read_text()
+        self.assertIn("/var/lib/fairlead/spark-master 0700 fairlead-spark-master fairlead-spark-master", places)
+        self.assertIn("/var/lib/fairlead/spark-worker 0755 fairlead-spark fairlead-spark", places)
+
     def test_no_file_gives_rights(self):
         files = [path for path in self.unpacked().rglob("*") if path.is_file() and not path.is_symlink()]
         self.assertGreater(len(files), 100)
@@ -183,6 +191,15 @@ class Life(unittest.TestCase):
         wait_for("its refusal", lambda: self.machine.call("systemctl", "is-failed", "fairlead-spark-master").returncode == 0)
         self.assertIn("--spark-home", self.machine.run("journalctl", "-u", "fairlead-spark-master", "-o", "cat"))
 
+    def leave_state_as_earlier_releases(self):
+        """One user for Master and Worker, and a link in the way."""
+        self.machine.run("sh", "-c", "cd /var/lib/fairlead/spark-master && mkdir -p fairlead && echo x > fairlead/spark-master.db && ln -s /etc/passwd fairlead/link"
+                                     " && chown -hR fairlead-spark:fairlead-spark /var/lib/fairlead/spark-master")
+
+    def check_state_is_the_masters(self):
+        self.assertEqual(self.machine.run("stat", "-c", "%U %a", "/var/lib/fairlead/spark-master"), "fairlead-spark-master 700\n")
+        self.assertEqual(self.machine.run("stat", "-c", "%U", "/var/lib/fairlead/spark-master/fairlead/spark-master.db", "/etc/passwd"), "fairlead-spark-master\nroot\n")
+
     def check_rights(self):
         lines = self.machine.processes().values()
         self.assertTrue(any(line.startswith("fairlead-rm") and "fairlead rm " in line for line in lines), lines)
@@ -201,11 +218,13 @@ class Life(unittest.TestCase):
         self.check_shuffle_service()
         self.check_spark_asks_for_its_place()
 
+        self.leave_state_as_earlier_releases()
         long = self.start_long_job()
         running = self.containers()
         agent = self.machine.run("systemctl", "show", "-P", "MainPID", "fairlead-nm")
         self.install("new")
         self.assertEqual(self.machine.run("dpkg-query", "-W", "-f", "${Version}", "fairlead-nm"), field(self.new[0], "Version"))
+        self.check_state_is_the_masters()
         self.await_node()
         self.assertNotEqual(self.machine.run("systemctl", "show", "-P", "MainPID", "fairlead-nm"), agent, "the agent is the new one")
         self.assertEqual(self.containers(), running, "containers outlive an upgrade")

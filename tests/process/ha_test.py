@@ -17,6 +17,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/interop"))
+import default_client  # noqa: E402
 import ha_cluster  # noqa: E402
 import namespaces  # noqa: E402
 import peers  # noqa: E402
@@ -90,6 +91,41 @@ class Managers(unittest.TestCase):
         elections = re.findall(r"elected over (\d+) rows; (\d+) nodes were read since", self.log(rm))
         return tuple(map(int, elections[-1]))
 
+    def kill_under_clients(self, rounds, count):
+        """Each manager in turn, while clients have calls open; what the slowest call of each round took."""
+        addresses = [self.cluster.address(rm, "client") for rm in ("rm1", "rm2")]
+        clients = default_client.Clients(addresses, count)
+        self.addCleanup(clients.stop)
+        # Others ask the standby all the time, so that it has asked its leader just before.
+        askers = [Asker(address) for address in addresses]
+        for asker in askers:
+            self.addCleanup(asker.stop)
+        slowest, leader = [], self.leader
+        for _ in range(rounds):
+            began = time.monotonic()
+            self.cluster.wait(lambda moment=began: len(clients.took_since(moment)) > count, "calls", 10)
+            began = time.monotonic()
+            self.cluster.kill(leader)
+            standby = OTHER[leader]
+            self.cluster.wait(lambda rm=standby: self.cluster.state(rm) == ACTIVE, "the other to lead")
+            # Every client has been answered since.
+            self.cluster.wait(lambda moment=time.monotonic(): len(clients.took_since(moment)) > 2 * count, "answers", 30)
+            self.assertEqual(clients.sent_to_sleep(), [])
+            slowest.append(clients.took_since(began)[-1])
+            self.cluster.start_manager(leader)
+            self.cluster.wait(lambda rm=leader: self.cluster.state(rm) == STANDBY, "the killed one as standby")
+            leader = standby
+        clients.stop()
+        self.assertEqual(clients.sent_to_sleep(), [])
+        return slowest
+
+    def test_clients_in_mid_call(self):
+        """A client of Hadoop's whose call is open when its leader is killed is answered by the next, and not sent back to sleep."""
+        slowest = self.kill_under_clients(int(os.environ.get("FAIRLEAD_HA_KILLS", "4")), int(os.environ.get("FAIRLEAD_HA_CLIENTS", "20")))
+        slowest.sort()
+        print(f"{len(slowest)} kills: the slowest call of each took {slowest[len(slowest) // 2]:.2f} s in the middle, {slowest[-1]:.2f} s at most", file=sys.stderr)
+        self.assertLess(slowest[-1], 6)
+
     def test_stopped_leader(self):
         """SIGSTOP for longer than the session: when it goes on it neither acts nor answers as a leader, and leads later."""
         self.cluster.signal(self.leader, signal.SIGSTOP)
@@ -109,6 +145,24 @@ class Managers(unittest.TestCase):
         self.cluster.kill(self.standby)
         self.assert_led_by(self.leader)
         self.cluster.wait(lambda: self.cluster.has_container(fresh), "the container from before")
+
+    def test_a_manager_that_goes_on_as_standby_refuses_within_its_bound(self):
+        """Also while its own session is made anew and it has not heard from ZooKeeper who leads: it asks the other."""
+        stopped, other = self.standby, self.leader
+        relay = zookeeper.Relay(self.cluster.zookeeper.port)
+        self.addCleanup(relay.stop)
+        self.cluster.kill(stopped)
+        self.cluster.start_manager(stopped, "--set", f"hadoop.zk.address={relay.address}")
+        self.cluster.wait(lambda: self.cluster.state(stopped) == STANDBY, "the standby behind the relay")
+        self.assertEqual(self.cluster.ha_call(stopped, "transitionToActive", FORCED), (None, b""))
+        self.cluster.signal(stopped, signal.SIGSTOP)
+        self.cluster.wait(lambda: self.cluster.state(other) == ACTIVE, "the other to lead")
+        relay.cut()
+        self.cluster.signal(stopped, signal.SIGCONT)
+        for _ in range(100):
+            begin = time.monotonic()
+            self.assertEqual(self.client_call(stopped)[0], STANDBY_EXCEPTION)
+            self.assertLess(time.monotonic() - begin, 2)
 
     def test_standby(self):
         """Calls are refused at once while the leader lives, and held while nobody leads."""
@@ -336,6 +390,27 @@ class Managers(unittest.TestCase):
         stranger = self.cluster.processes.pop("stranger")
         self.assertEqual(stranger.wait(timeout=60), 1)
         self.assertIn("its ACL is for another identity", (self.directory / "stranger.log").read_text())
+
+
+class Asker(threading.Thread):
+    """Asks one manager all the time, whether it leads or not, or is there at all."""
+
+    def __init__(self, address):
+        super().__init__(daemon=True)
+        self.address = address
+        self.ends = threading.Event()
+        self.start()
+
+    def run(self):
+        while not self.ends.is_set():
+            try:
+                rpc.ask(self.address, GET_METRICS, 20)
+            except OSError:
+                self.ends.wait(0.05)
+
+    def stop(self):
+        self.ends.set()
+        self.join(timeout=30)
 
 
 class ThreeServers(Managers):

@@ -334,7 +334,7 @@ void WriteStruct(const Descriptor* message, Printer& out) {
   out.Print(
       "void AppendTo(std::string& out) const;\n"
       "std::string Encode() const;\n"
-      "base::Status ParseFrom(std::string_view encoded);\n"
+      "base::Status ParseFrom(std::string_view encoded, const base::BudgetKind& budget_kind);\n"
       "bool ParseFields(proto::Reader& in);\n"
       "void AppendJson(std::string& out) const;\n"
       "std::string DebugString() const;\n"
@@ -391,8 +391,9 @@ void WriteBodies(const Descriptor* message, Printer& out) {
             "  AppendTo(encoded);\n"
             "  return encoded;\n"
             "}\n"
-            "base::Status $n$::ParseFrom(std::string_view encoded) { return proto::ParseMessage(*this, encoded, "
-            "\"$n$\"); }\n");
+            "base::Status $n$::ParseFrom(std::string_view encoded, const base::BudgetKind& budget_kind) {\n"
+            "  return proto::ParseMessage(*this, encoded, budget_kind, \"$n$\");\n"
+            "}\n");
   WriteParse(message, out);
   out.Print(vars, "void $n$::AppendJson(std::string& out) const {\n  proto::JsonObject json(out);\n");
   out.Indent();

@@ -1,5 +1,5 @@
 // The Standalone Master's page: workers, applications, drivers, and why each waits. Everything shown comes from /json/,
-// /fairlead/waiting and /fairlead/pages.
+// /fairlead/waiting, /fairlead/pages and /fairlead/notices.
 
 import { addressOf, load as loadApplication, logsAt, pageOf } from "./application.js";
 import { ask, el, get, live, mib, own, show, span, state, table, tile, time } from "./parts.js";
@@ -20,10 +20,11 @@ const appRow = (waiting, pages) => (a) => [el("a", { href: addressOf(a.id) }, a.
 const driverRow = (waiting, pages) => (d) => [d.id, d.mainclass, state(d.state), d.cores, mib(d.memory), pageOf(pages, d.worker, d.worker), time(d.starttime), logsAt(pages, d.worker, { driverId: d.id }), waiting[d.id], killButton("driver", d.id)];
 
 async function load() {
-  const [master, waiting, pages] = await Promise.all(["json/", "fairlead/waiting", "fairlead/pages"].map((path) => get(own(path))));
+  const [master, waiting, pages, notices] = await Promise.all(["json/", "fairlead/waiting", "fairlead/pages", "fairlead/notices"].map((path) => get(own(path))));
   const apps = ["Application", "Name", "User", "State", "Cores", "Memory of an executor", "Since", "For", "Waits because", "Order"];
   const drivers = ["Driver", "Class", "State", "Cores", "Memory", "Worker", "Since", "Logs", "Waits because", "Order"];
   show("Standalone Master", [el("h1", {}, "Standalone Master"), el("p", { class: "soft" }, `${master.url}, ${master.status}`),
+    ...notices.map((notice) => el("p", { class: "why" }, notice)),
     el("div", { class: "tiles" }, tile("workers alive", master.aliveworkers), tile("cores in use", `${master.coresused} of ${master.cores}`),
       tile("memory in use", `${mib(master.memoryused)} of ${mib(master.memory)}`), tile("applications", master.activeapps.length), tile("drivers", master.activedrivers.length)),
     table("Workers", ["Worker", "State", "Cores", "Memory", "Resources", "Last heard"], master.workers.map(workerRow(pages)), "No worker has registered."),

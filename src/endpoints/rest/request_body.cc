@@ -8,6 +8,8 @@
 
 #include "base/percent.h"
 #include "endpoints/yarn/rm_convert.h"
+#include "wire/json/json.h"
+#include "wire/xml/xml.h"
 
 namespace fairlead::endpoints::rest {
 
@@ -16,17 +18,14 @@ using nlohmann::json;
 
 namespace {
 
-constexpr int kNestingMax = 32;
-
 /// XML elements as JSON: repeated names become arrays, texts strings.
-json FromXml(const pugi::xml_node& node, int depth) {
-  if (depth > kNestingMax) return nullptr;
+json FromXml(const pugi::xml_node& node) {
   json object = json::object();
   bool any = false;
   for (const pugi::xml_node& child : node.children()) {
     if (child.type() != pugi::node_element) continue;
     any = true;
-    json value = FromXml(child, depth + 1);
+    json value = FromXml(child);
     if (!object.contains(child.name())) {
       object[child.name()] = std::move(value);
       continue;
@@ -38,37 +37,20 @@ json FromXml(const pugi::xml_node& node, int depth) {
   return any ? object : json(node.text().as_string());
 }
 
-int NestingOf(std::string_view text) {
-  int depth = 0;
-  int deepest = 0;
-  bool quoted = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && quoted) {
-      ++i;
-    } else if (text[i] == '"') {
-      quoted = !quoted;
-    } else if (!quoted && (text[i] == '{' || text[i] == '[')) {
-      deepest = std::max(deepest, ++depth);
-    } else if (!quoted && (text[i] == '}' || text[i] == ']')) {
-      --depth;
-    }
-  }
-  return deepest;
-}
-
 }  // namespace
 
 base::Result<json> ParseBody(std::string_view content_type, std::string_view body_text, const char* root) {
   if (content_type.find("xml") != std::string_view::npos) {
     pugi::xml_document document;
-    const pugi::xml_parse_result parsed = document.load_buffer(body_text.data(), body_text.size());
-    if (!parsed) return base::Error{std::string("the body is not XML: ") + parsed.description()};
-    return FromXml(document.document_element(), 0);
+    if (const auto loaded = wire::xml::Load(document, body_text, wire::xml::kRequest); !loaded) {
+      return base::Error{(loaded.error().too_large ? "" : "the body is not XML: ") + loaded.error().message};
+    }
+    return FromXml(document.document_element());
   }
-  if (NestingOf(body_text) > kNestingMax) return base::Error{"the body is nested too deeply"};
-  json body = json::parse(body_text, nullptr, false);
-  if (body.is_discarded() || !body.is_object()) return base::Error{"the body is not a JSON object"};
-  if (body.size() == 1 && body.contains(root)) body = json(body[root]);
+  base::Result<json> body = wire::json::Parse(body_text, wire::json::kRequest);
+  if (!body) return body;
+  if (!body->is_object()) return base::Error{"the body is not a JSON object"};
+  if (body->size() == 1 && body->contains(root)) *body = json(std::move((*body)[root]));
   return body;
 }
 

@@ -11,8 +11,8 @@
 namespace fairlead::endpoints::rest {
 
 /// The body of a REST request as a JSON object, without its element `root` when it has nothing else: XML when
-/// `content_type` says so (repeated elements become arrays, as JAXB has them), else JSON. An Error: neither, or nested
-/// deeper than 32.
+/// `content_type` says so (repeated elements become arrays, as JAXB has them), else JSON. An Error: neither, or more
+/// than wire/json and wire/xml take of a request.
 base::Result<nlohmann::json> ParseBody(std::string_view content_type, std::string_view body, const char* root);
 
 /// A field as text; `fallback` where it is missing, null, an object or a list.

@@ -46,5 +46,18 @@ TEST(RequestBodyTest, WhatIsNoBodyIsRefused) {
   EXPECT_FALSE(SubmissionOf(*ParseBody("application/json", "{}", kRoot)).ok());
 }
 
+TEST(RequestBodyTest, WhatIsTooMuchIsRefusedByTheBound) {
+  const auto refusal = [](const char* type, const std::string& text) {
+    const auto body = ParseBody(type, text, kRoot);
+    return body.ok() ? "" : body.error().message;
+  };
+  const std::string json(33, '[');
+  EXPECT_EQ(refusal("application/json", json), "a JSON request of 33 bytes is refused: it is nested deeper than 32");
+  std::string xml;
+  for (int i = 0; i < 34; ++i) xml = "<a>" + xml + "</a>";
+  EXPECT_EQ(refusal("application/xml", xml), "an XML request of 238 bytes is refused: it is nested deeper than 32");
+  EXPECT_NE(refusal("application/json", std::string(3 << 20, ' ')).find("it may have 2097152"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace fairlead::endpoints::rest

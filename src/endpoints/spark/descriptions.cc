@@ -20,7 +20,10 @@ ResourceProfile ReadProfile(Fields& in, Ref object) {
                  {"org.apache.spark.resource.ResourceProfile", "org.apache.spark.resource.TaskResourceProfile"});
   ResourceProfile profile;
   profile.id = in.Int(object, "_id");
-  for (const auto& [key, request] : in.Entries(object, "executorResources")) {
+  const auto requests = in.Entries(object, "executorResources");
+  if (requests.size() > kResourceKindsMax) in.Fail("executorResources", "too many kinds of resources");
+  for (const auto& [key, request] : requests) {
+    if (!in.ok()) break;
     const std::string name = in.TextAt(key, "executorResources");
     const int64_t amount = in.Long(request, "amount");
     if (amount < 0 || amount > kMemoryMibMax) in.Fail(name, "an amount of " + std::to_string(amount));
@@ -43,16 +46,31 @@ ResourceProfile ReadProfile(Fields& in, Ref object) {
   return profile;
 }
 
+namespace {
+
+size_t BytesOf(const Command& command) {
+  size_t bytes = command.main_class.size();
+  for (const auto* texts : {&command.arguments, &command.class_path, &command.library_path, &command.java_options}) {
+    for (const std::string& text : *texts) bytes += text.size();
+  }
+  for (const auto& [name, value] : command.environment) bytes += name.size() + value.size();
+  return bytes;
+}
+
+}  // namespace
+
 Command ReadCommand(Fields& in, Ref object) {
   Command command;
   command.main_class = in.Text(object, "mainClass");
-  command.arguments = in.Texts(object, "arguments");
+  command.arguments = in.Texts(object, "arguments", kWordBytesMax);
   for (const auto& [key, value] : in.Entries(object, "environment")) {
-    command.environment[in.TextAt(key, "environment")] = in.TextAt(value, "environment");
+    if (!in.ok()) break;
+    command.environment[in.TextAt(key, "environment", kWordBytesMax)] = in.TextAt(value, "environment", kWordBytesMax);
   }
-  command.class_path = in.Texts(object, "classPathEntries");
-  command.library_path = in.Texts(object, "libraryPathEntries");
-  command.java_options = in.Texts(object, "javaOpts");
+  command.class_path = in.Texts(object, "classPathEntries", kWordBytesMax);
+  command.library_path = in.Texts(object, "libraryPathEntries", kWordBytesMax);
+  command.java_options = in.Texts(object, "javaOpts", kWordBytesMax);
+  if (BytesOf(command) > kCommandBytesMax) in.Fail("command", "its texts are too long together");
   return command;
 }
 
@@ -84,12 +102,15 @@ ApplicationDescription ReadApplication(Fields& in, Ref object) {
 DriverDescription ReadDriver(Fields& in, Ref object) {
   in.ExpectClass(object, {"org.apache.spark.deploy.DriverDescription"});
   DriverDescription driver;
-  driver.jar_url = in.Text(object, "jarUrl");
+  driver.jar_url = in.Text(object, "jarUrl", kWordBytesMax);
   driver.memory_mib = in.Int(object, "mem");
   driver.cores = in.Int(object, "cores");
   driver.supervise = in.Flag(object, "supervise");
   driver.command = ReadCommand(in, in.Object(object, "command"));
-  for (const Ref request : in.Elements(object, "resourceReqs")) {
+  const auto requests = in.Elements(object, "resourceReqs");
+  if (requests.size() > kResourceKindsMax) in.Fail("resourceReqs", "too many kinds of resources");
+  for (const Ref request : requests) {
+    if (!in.ok()) break;
     driver.resources.push_back({in.Text(request, "resourceName"), in.Int(request, "amount")});
     if (driver.resources.back().amount < 0) in.Fail("resourceReqs", "an amount below 0");
   }

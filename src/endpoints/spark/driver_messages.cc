@@ -1,6 +1,7 @@
 #include "endpoints/spark/driver_messages.h"
 
 #include <algorithm>
+#include <set>
 
 #include "endpoints/spark/object_fields.h"
 #include "wire/java_stream/reader.h"
@@ -28,7 +29,11 @@ RegisterApplication ReadRegistration(Fields& in, const js::Graph& graph, Ref roo
 RequestExecutors ReadRequest(Fields& in, Ref root) {
   RequestExecutors message;
   message.application = in.Text(root, "appId");
+  std::set<Ref> seen;
   for (const auto& [profile, total] : in.Entries(root, "resourceProfileToTotalExecs")) {
+    // Keys of a map differ: nothing is read as often as something refers to it.
+    if (!seen.insert(profile).second) in.Fail("resourceProfileToTotalExecs", "a profile stands there twice");
+    if (!in.Charge(sizeof(ResourceProfile))) break;
     message.totals.emplace_back(ReadProfile(in, profile), in.IntAt(total, "resourceProfileToTotalExecs"));
     const int32_t count = message.totals.back().second;
     if (count < 0) in.Fail("resourceProfileToTotalExecs", "a total of " + std::to_string(count));
@@ -40,7 +45,7 @@ RequestExecutors ReadRequest(Fields& in, Ref root) {
 }  // namespace
 
 base::Result<js::Graph> DecodeObject(std::string_view content) {
-  auto graph = js::ReadStream(content);
+  auto graph = js::ReadStream(content, kSparkMessage);
   if (!graph) return graph.error();
   if (graph->Get<js::Object>(graph->Root()) == nullptr) return base::Error{"a message that is no object"};
   return graph;

@@ -26,9 +26,11 @@ struct RegisterApplication {
   RpcAddress driver;            // where the driver listens
   std::string driver_endpoint;  // "AppClient"
   int64_t suid = 0;             // of the message's class: it tells Spark's build
-  /// The message itself, and in it the description, which workers are given as it came.
+  /// The message itself, and in it the description, until the build is known.
   wire::java_stream::Graph graph;
   wire::java_stream::Ref description = wire::java_stream::kNull;
+  /// Then what is stored of it and sent to workers (known_description.h).
+  std::string kept;
 };
 struct UnregisterApplication {
   std::string application;

@@ -10,8 +10,10 @@ using js::Ref;
 
 namespace {
 
-constexpr const char* kListProxy = "scala.collection.immutable.List$SerializationProxy";  // 2.12
-constexpr const char* kProxy = "scala.collection.generic.DefaultSerializationProxy";      // 2.13
+constexpr const char* kListProxy = "scala.collection.immutable.List$SerializationProxy";          // 2.12
+constexpr const char* kProxy = "scala.collection.generic.DefaultSerializationProxy";              // 2.13
+constexpr const char* kMapFactory = "scala.collection.MapFactory$ToFactory";                      // 2.13
+constexpr const char* kImmutableProxy = "scala.collection.immutable.HashMap$SerializationProxy";  // 2.12
 constexpr const char* kHashMap = "scala.collection.mutable.HashMap";
 
 std::string Int32(int32_t value) {
@@ -161,13 +163,22 @@ Ref MessageWriter::HashMap(const std::vector<std::pair<Ref, Ref>>& entries) {
 Ref MessageWriter::Variables(const std::map<std::string, std::string>& variables) {
   std::vector<std::pair<Ref, Ref>> entries;
   for (const auto& [name, value] : variables) entries.emplace_back(Text(name), Text(value));
+  return MutableMap(entries);
+}
+
+Ref MessageWriter::MutableMap(const std::vector<std::pair<Ref, Ref>>& entries) {
   if (!build_.has_module_proxies()) return HashMap(entries);
   constexpr int64_t kThreeQuarters = 0x3FE8000000000000;  // 0.75, the load factor
   size_t table = 16;
-  while (table * 3 < entries.size() * 4) table *= 2;
+  while (table * 3 <= entries.size() * 4) table *= 2;
   const Ref factory = builder_.NewObject("scala.collection.mutable.HashMap$DeserializationFactory");
   builder_.SetNumber(factory, "loadFactor", kThreeQuarters);
   builder_.SetNumber(factory, "tableLength", static_cast<int64_t>(table));
+  return Proxied(factory, entries);
+}
+
+/// A map of 2.13: what makes it, how many entries, and the entries.
+Ref MessageWriter::Proxied(Ref factory, const std::vector<std::pair<Ref, Ref>>& entries) {
   const Ref map = builder_.NewObject(kProxy);
   builder_.SetRef(map, "factory", factory);
   std::vector<js::Item> items = {Int32(static_cast<int32_t>(entries.size()))};
@@ -178,6 +189,26 @@ Ref MessageWriter::Variables(const std::map<std::string, std::string>& variables
     items.emplace_back(pair);
   }
   builder_.SetCustom(map, kProxy, std::move(items));
+  return map;
+}
+
+bool MessageWriter::HasImmutableMaps() const {
+  return build_.classes.count(build_.has_module_proxies() ? kMapFactory : kImmutableProxy) != 0;
+}
+
+Ref MessageWriter::ImmutableMap(const std::vector<std::pair<Ref, Ref>>& entries) {
+  if (build_.has_module_proxies()) {
+    const Ref factory = builder_.NewObject(kMapFactory);
+    builder_.SetRef(factory, "factory", Module("scala.collection.immutable.HashMap$"));
+    return Proxied(factory, entries);
+  }
+  std::vector<js::Item> items = {Int32(static_cast<int32_t>(entries.size()))};
+  for (const auto& [key, value] : entries) {
+    items.emplace_back(key);
+    items.emplace_back(value);
+  }
+  const Ref map = builder_.NewObject(kImmutableProxy);
+  builder_.SetCustom(map, kImmutableProxy, std::move(items));
   return map;
 }
 

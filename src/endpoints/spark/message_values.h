@@ -56,6 +56,10 @@ class MessageWriter {
   Ref Texts(const std::vector<std::string>& texts);
   /// A mutable.HashMap of strings.
   Ref Variables(const std::map<std::string, std::string>& entries);
+  Ref MutableMap(const std::vector<std::pair<Ref, Ref>>& entries);
+  /// An immutable.HashMap, for more entries than four. The build may lack what it is written with.
+  Ref ImmutableMap(const std::vector<std::pair<Ref, Ref>>& entries);
+  bool HasImmutableMaps() const;
   /// An immutable Map of at most four entries.
   Ref SmallMap(const std::vector<std::pair<Ref, Ref>>& entries);
   static constexpr size_t kSmallMapMax = 4;
@@ -68,6 +72,7 @@ class MessageWriter {
   Ref StateOf(Ref module, int32_t id);
   std::vector<Ref> StatesOfWholeModule(const Enumeration& enumeration);
   Ref HashMap(const std::vector<std::pair<Ref, Ref>>& entries);
+  Ref Proxied(Ref factory, const std::vector<std::pair<Ref, Ref>>& entries);
 
   const SparkBuild& build_;
   wire::java_stream::Builder builder_;

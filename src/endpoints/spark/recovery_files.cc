@@ -1,7 +1,7 @@
 #include "endpoints/spark/recovery_files.h"
 
 #include "endpoints/spark/driver_messages.h"
-#include "endpoints/spark/message_values.h"
+#include "endpoints/spark/known_description.h"
 #include "endpoints/spark/object_fields.h"
 
 namespace fairlead::endpoints::spark {
@@ -46,11 +46,14 @@ base::Result<RegisterWorker> DecodeWorkerInfo(std::string_view bytes) {
 base::Result<ApplicationInfo> DecodeApplicationInfo(const SparkBuild& build, std::string_view bytes) {
   return DecodeFile<ApplicationInfo>(
       bytes, "org.apache.spark.deploy.master.ApplicationInfo", [&](Fields& in, const js::Graph& graph, Ref root) {
-        const EndpointReference driver = in.Reference(root, "driver");
-        MessageWriter out(build, "RegisterApplication");
-        out.Set("appDescription", out.builder().Copy(graph, in.Object(root, "desc")));
-        out.Set("driver", out.Reference(driver.address, driver.name));
-        return ApplicationInfo{in.Text(root, "id"), {in.Long(root, "startTime")}, out.Written()};
+        EndpointReference driver = in.Reference(root, "driver");
+        RegisterApplication message;
+        message.description = in.Object(root, "desc");
+        message.driver = std::move(driver.address);
+        message.driver_endpoint = std::move(driver.name);
+        auto kept = KeptRegistration(build, graph, message);
+        if (!kept.ok()) in.Fail("desc", kept.error().message);
+        return ApplicationInfo{in.Text(root, "id"), {in.Long(root, "startTime")}, kept.ok() ? std::move(*kept) : ""};
       });
 }
 

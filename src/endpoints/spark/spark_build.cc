@@ -23,13 +23,17 @@ constexpr const char* kMessages[] = {
     // for spark-submit
     "SubmitDriverResponse", "KillDriverResponse", "DriverStatusResponse"};
 constexpr const char* kAlways[] = {
+    "org.apache.spark.deploy.ApplicationDescription",
     "org.apache.spark.deploy.Command",
     "org.apache.spark.deploy.DriverDescription",
     "org.apache.spark.deploy.ExecutorDescription",
     "org.apache.spark.deploy.ExecutorState$",
     "org.apache.spark.deploy.master.DriverState$",
+    "org.apache.spark.resource.ExecutorResourceRequest",
     "org.apache.spark.resource.ResourceInformation",
+    "org.apache.spark.resource.ResourceProfile",
     "org.apache.spark.resource.ResourceRequirement",
+    "org.apache.spark.resource.TaskResourceRequest",
     "org.apache.spark.rpc.RpcAddress",
     "org.apache.spark.rpc.RpcEndpointAddress",
     "org.apache.spark.rpc.RpcTimeout",
@@ -48,25 +52,27 @@ constexpr const char* kAlways[] = {
 };
 /// What drivers write and masters only read.
 constexpr const char* kOfDrivers[] = {
-    "org.apache.spark.deploy.ApplicationDescription",
     "org.apache.spark.deploy.DeployMessages$KillExecutors",
     "org.apache.spark.deploy.DeployMessages$MasterChangeAcknowledged",
     "org.apache.spark.deploy.DeployMessages$RequestExecutors",
     "org.apache.spark.deploy.DeployMessages$UnregisterApplication",
-    "org.apache.spark.resource.ExecutorResourceRequest",
-    "org.apache.spark.resource.ResourceProfile",
 };
 /// How lists, maps and enumerations are written without module proxies, and with them.
 constexpr const char* kScala212[] = {
+    "scala.collection.mutable.ArraySeq",
     "scala.collection.mutable.HashMap",
+    "scala.collection.immutable.HashMap$SerializationProxy",
     "scala.collection.immutable.List$SerializationProxy",
     "scala.collection.immutable.ListSerializeEnd$",
 };
 constexpr const char* kScala213[] = {
     kModuleProxy,
     "scala.collection.IterableFactory$ToFactory",
+    "scala.collection.MapFactory$ToFactory",
     "scala.collection.generic.DefaultSerializationProxy",
     "scala.collection.generic.SerializeEnd$",
+    "scala.collection.immutable.ArraySeq$ofRef",
+    "scala.collection.immutable.HashMap$",
     "scala.collection.immutable.List$",
     "scala.collection.mutable.HashMap$DeserializationFactory",
 };

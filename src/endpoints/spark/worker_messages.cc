@@ -1,5 +1,6 @@
 #include "endpoints/spark/worker_messages.h"
 
+#include "endpoints/spark/known_description.h"
 #include "endpoints/spark/message_values.h"
 
 namespace fairlead::endpoints::spark {
@@ -45,7 +46,7 @@ class Reader {
     m.application = Text("appId");
     m.executor = in_.Int(root_, "execId");
     m.state = ReadExecutorState(root_);
-    m.message = in_.OptionalText(root_, "message");
+    m.message = in_.OptionalSaid(root_, "message");
     m.exit_status = in_.OptionalInt(root_, "exitStatus");
   }
   void Into(DriverStateChanged& m) {
@@ -53,21 +54,26 @@ class Reader {
     m.state = static_cast<DriverState>(in_.Enumerated(root_, "state", kDriverStates));
     const auto thrown = in_.Optional(root_, "exception");
     if (!thrown) return;
-    m.exception = graph_.ClassName(*thrown);
-    const auto why = graph_.Text(in_.Object(*thrown, "detailMessage"));
+    m.exception = graph_.ClassName(*thrown).substr(0, kNameBytesMax);
+    const auto why = in_.Said(*thrown, "detailMessage");
     if (why) *m.exception += ": " + *why;
   }
   void Into(WorkerLatestState& m) {
     m.worker = Text("id");
-    for (const Ref executor : in_.Elements(root_, "executors")) m.executors.push_back(ReadExecutor(executor));
+    for (const Ref executor : in_.Elements(root_, "executors")) {
+      if (!in_.Charge(sizeof(ExecutorDescription))) return;
+      m.executors.push_back(ReadExecutor(executor));
+    }
     m.drivers = in_.Texts(root_, "driverIds");
   }
   void Into(WorkerSchedulerStateResponse& m) {
     m.worker = Text("id");
     for (const Ref one : in_.Elements(root_, "execResponses")) {
+      if (!in_.Charge(sizeof(RunningExecutor))) return;
       m.executors.push_back({ReadExecutor(in_.Object(one, "desc")), ReadResources(one)});
     }
     for (const Ref one : in_.Elements(root_, "driverResponses")) {
+      if (!in_.Charge(sizeof(RunningDriver))) return;
       m.drivers.push_back({in_.Text(one, "driverId"), ReadResources(one)});
     }
   }
@@ -82,7 +88,7 @@ class Reader {
     m.dialled = in_.Address(root_, "masterAddress");
     m.duplicate = in_.Flag(root_, "duplicate");
   }
-  void Into(RegisterWorkerFailed& m) { m.message = Text("message"); }
+  void Into(RegisterWorkerFailed& m) { m.message = in_.Said(root_, "message").value_or(""); }
   void Into(MasterInStandby&) {}
   void Into(ReconnectWorker& m) { m.master_url = Text("masterUrl"); }
   void Into(LaunchExecutor& m) {
@@ -127,10 +133,12 @@ class Reader {
   }
   Resources ReadResources(Ref object) {
     Resources resources;
-    for (const auto& [name, information] : in_.Entries(object, "resources")) {
+    const auto entries = in_.Entries(object, "resources");
+    if (entries.size() > MessageWriter::kSmallMapMax) in_.Fail("resources", "at most four kinds are taken");
+    for (const auto& [name, information] : entries) {
+      if (!in_.ok()) break;
       resources.emplace_back(in_.TextAt(name, "resources"), in_.TextArray(information, "addresses"));
     }
-    if (resources.size() > MessageWriter::kSmallMapMax) in_.Fail("resources", "at most four kinds are taken");
     return resources;
   }
 
@@ -330,16 +338,14 @@ std::string Encode(const SparkBuild& build, const WorkerMessage& message) {
       message);
 }
 
-std::string Encode(const SparkBuild& build, const MasterMessage& message, const js::Graph& from, Ref description) {
+std::string Encode(const SparkBuild& build, const MasterMessage& message, std::string_view kept) {
   return std::visit(
       [&](const auto& m) {
         using Message = std::decay_t<decltype(m)>;
         MessageWriter out(build, kName<Message>);
-        if constexpr (std::is_same_v<Message, LaunchExecutor>)
-          out.Set("appDesc", out.builder().Copy(from, description));
+        if constexpr (std::is_same_v<Message, LaunchExecutor>) out.Set("appDesc", PutKept(out, build, kept));
         if constexpr (std::is_same_v<Message, LaunchDriver>) {
-          const bool given = description != js::kNull;
-          out.Set("driverDesc", given ? out.builder().Copy(from, description) : Made(out, m.description));
+          out.Set("driverDesc", kept.empty() ? Made(out, m.description) : PutKept(out, build, kept));
         }
         Write(out, m);
         return out.Written();

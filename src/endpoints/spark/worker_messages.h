@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -154,9 +155,8 @@ base::Result<std::optional<WorkerMessage>> DecodeWorkerMessage(const wire::java_
 base::Result<std::optional<MasterMessage>> DecodeMasterMessage(const wire::java_stream::Graph& graph);
 
 std::string Encode(const SparkBuild& build, const WorkerMessage& message);
-/// LaunchExecutor and LaunchDriver carry the description at `description` of `from`, which came from the application's
-/// driver or from whoever submitted the driver; without one (kNull) a driver's is made of the message's own.
-std::string Encode(const SparkBuild& build, const MasterMessage& message, const wire::java_stream::Graph& from = {},
-                   wire::java_stream::Ref description = wire::java_stream::kNull);
+/// LaunchExecutor and LaunchDriver carry the description that was `kept` (known_description.h) of what the
+/// application's driver or whoever submitted the driver sent; without one a driver's is made of the message's own.
+std::string Encode(const SparkBuild& build, const MasterMessage& message, std::string_view kept = {});
 
 }  // namespace fairlead::endpoints::spark

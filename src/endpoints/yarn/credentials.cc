@@ -75,7 +75,7 @@ base::Result<Credentials> ParseProtobuf(std::string_view bytes) {
   const auto body = wire::hadoop_rpc::TakeDelimited(bytes);
   wire::hadoop_rpc::CredentialsProto proto;
   if (!body) return Malformed();
-  if (base::Status parsed = proto.ParseFrom(*body); !parsed) return parsed.error();
+  if (base::Status parsed = proto.ParseFrom(*body, wire::hadoop_rpc::kKept); !parsed) return parsed.error();
   Credentials out;
   for (const auto& entry : proto.tokens) {
     RpcToken token;

@@ -191,7 +191,7 @@ base::Result<ContainerSpec> ContainerSpecOf(const w::ContainerTokenIdentifierPro
 
 base::Result<LaunchContext> LaunchContextOf(const ContainerSpec& spec) {
   w::ContainerLaunchContextProto proto;
-  if (base::Status parsed = proto.ParseFrom(spec.context); !parsed) return parsed.error();
+  if (base::Status parsed = proto.ParseFrom(spec.context, wire::hadoop_rpc::kKept); !parsed) return parsed.error();
   LaunchContext context;
   for (const w::StringStringMapProto& entry : proto.environment) {
     context.environment.emplace_back(entry.Key(), entry.Value());

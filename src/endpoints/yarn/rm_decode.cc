@@ -1,9 +1,11 @@
 #include "endpoints/yarn/rm_decode.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 #include "endpoints/yarn/rm_convert.h"
+#include "endpoints/yarn/text_bounds.h"
 #include "endpoints/yarn/utilization.h"
 #include "model/use_text.h"
 
@@ -36,7 +38,7 @@ base::Status CheckTags(const std::vector<std::string>& tags) {
   }
   for (const std::string& tag : tags) {
     if (tag.size() > kTagLength) {
-      return base::Error{"Tag " + tag + " is too long, maximum allowed length of a tag is " +
+      return base::Error{"Tag " + tag.substr(0, kTagLength) + " is too long, maximum allowed length of a tag is " +
                          std::to_string(kTagLength)};
     }
     for (const char c : tag) {
@@ -46,6 +48,68 @@ base::Status CheckTags(const std::vector<std::string>& tags) {
     }
   }
   return {};
+}
+
+base::Status CheckNames(const w::ResourceRequestProto& ask) {
+  base::Status within = Within("resource_name of an ask", ask.ResourceName().size(), kNameMax);
+  if (!within.ok()) return within;
+  return Within("node_label_expression of an ask", ask.NodeLabelExpression().size(), kNameMax);
+}
+
+base::Status CheckTexts(const w::AllocateRequestProto& request) {
+  for (const w::ResourceRequestProto& ask : request.ask) {
+    if (std::max(ask.ResourceName().size(), ask.NodeLabelExpression().size()) > kNameMax) return CheckNames(ask);
+  }
+  const w::ResourceBlacklistRequestProto& blacklist = request.BlacklistRequest();
+  for (const auto* list : {&blacklist.blacklist_additions, &blacklist.blacklist_removals}) {
+    for (const std::string& host : *list) {
+      if (host.size() > kNameMax) return Within("a host of blacklist_request", host.size(), kNameMax);
+    }
+  }
+  return Within("tracking_url", request.TrackingUrl().size(), kUrlMax);
+}
+
+struct Measured {
+  const char* field;
+  size_t bytes;
+  size_t bytes_max;
+};
+
+base::Status CheckLengths(std::initializer_list<Measured> fields) {
+  for (const Measured& one : fields) {
+    if (base::Status within = Within(one.field, one.bytes, one.bytes_max); !within.ok()) return within;
+  }
+  return {};
+}
+
+base::Status CheckLaunch(const w::ContainerLaunchContextProto& launch) {
+  size_t commands = 0;
+  for (const std::string& command : launch.command) commands += command.size();
+  size_t environment = 0;
+  for (const w::StringStringMapProto& one : launch.environment) environment += one.Key().size() + one.Value().size();
+  size_t services = 0;
+  for (const w::StringBytesMapProto& one : launch.service_data) services += one.Key().size() + one.Value().size();
+  for (const w::ApplicationACLMapProto& one : launch.application_acls) {
+    if (base::Status within = Within("acl of application_acls", one.Acl().size(), kAclMax); !within.ok()) return within;
+  }
+  return CheckLengths({{"command of the launch context", commands, kCommandsMax},
+                       {"environment of the launch context", environment, kEnvironmentMax},
+                       {"service_data of the launch context", services, kServiceDataMax},
+                       {"tokens of the launch context", launch.Tokens().size(), kTokensMax},
+                       {"tokens_conf of the launch context", launch.TokensConf().size(), kTokensMax}});
+}
+
+base::Status CheckTexts(const w::ApplicationSubmissionContextProto& context, const Submitter& caller) {
+  base::Status within = CheckLengths({{"application_name", context.ApplicationName().size(), kNameMax},
+                                      {"queue", context.Queue().size(), kNameMax},
+                                      {"user", caller.user.size(), kNameMax},
+                                      {"application_type", context.ApplicationType().size(), kNameMax},
+                                      {"node_label_expression", context.NodeLabelExpression().size(), kNameMax}});
+  if (within.ok() && context.am_container_spec) within = CheckLaunch(*context.am_container_spec);
+  for (const w::ResourceRequestProto& ask : context.am_container_resource_request) {
+    if (within.ok()) within = CheckNames(ask);
+  }
+  return within;
 }
 
 /// A tracking URL stands in heads of HTTP, in logs and on terminals: what is no printable ASCII becomes %XX, as a
@@ -80,7 +144,7 @@ model::rm::NodeContainer ToNodeContainer(const w::ContainerStatusProto& status) 
   container.id = FromWire(status.ContainerId());
   container.state = StateOf(status.State());
   container.resources = Bounded(FromWire(status.Capability()));
-  container.diagnostics = status.diagnostics.value_or("");
+  if (status.diagnostics) container.diagnostics = EndOf(*status.diagnostics, kDiagnosticsMax);
   container.exit_status = status.exit_status.value_or(model::kExitInvalid);
   return container;
 }
@@ -91,7 +155,7 @@ model::rm::NodeContainer ToNodeContainer(const w::NMContainerStatusProto& status
   container.state = StateOf(status.ContainerState());
   container.resources = Bounded(FromWire(status.Resource()));
   container.priority = status.Priority().Priority();
-  container.diagnostics = status.diagnostics.value_or("");
+  if (status.diagnostics) container.diagnostics = EndOf(*status.diagnostics, kDiagnosticsMax);
   container.exit_status = status.container_exit_status.value_or(model::kExitInvalid);
   container.created = {status.CreationTime()};
   container.allocation_request_id = status.allocation_request_id.value_or(-1);
@@ -107,6 +171,7 @@ base::Result<model::rm::Submission> ToSubmission(const w::ApplicationSubmissionC
   if (context.am_container_resource_request.size() > kListMax) {
     return TooMany("am_container_resource_request", context.am_container_resource_request.size());
   }
+  if (base::Status texts = CheckTexts(context, caller); !texts.ok()) return texts.error();
   model::rm::Submission submission;
   submission.id = FromWire(*context.application_id);
   submission.user = caller.user;
@@ -143,6 +208,8 @@ base::Result<model::rm::Submission> ToSubmission(const w::ApplicationSubmissionC
     }
   }
   submission.context = context.Encode();
+  const base::Status whole = Within("application_submission_context", submission.context.size(), kSubmissionMax);
+  if (!whole.ok()) return whole.error();
   return submission;
 }
 
@@ -151,6 +218,9 @@ base::Result<model::rm::RegisterMaster> ToEvent(const w::RegisterApplicationMast
   if (!request.placement_constraints.empty()) {
     return base::Error{"Placement constraints are not supported. Ask by host and rack, or for any node."};
   }
+  base::Status within = CheckLengths(
+      {{"host", request.Host().size(), kNameMax}, {"tracking_url", request.TrackingUrl().size(), kUrlMax}});
+  if (!within.ok()) return within.error();
   model::rm::RegisterMaster event;
   event.attempt = attempt;
   event.host = request.host.value_or("");
@@ -176,6 +246,7 @@ base::Result<model::rm::AllocateCall> ToEvent(const w::AllocateRequestProto& req
   if (!request.scheduling_requests.empty()) {
     return base::Error{"Scheduling requests (placement constraints) are not supported. Ask by ResourceRequest."};
   }
+  if (base::Status within = CheckTexts(request); !within.ok()) return within.error();
   model::rm::AllocateCall event;
   event.attempt = attempt;
   event.response_id = request.ResponseId();
@@ -206,7 +277,10 @@ base::Result<model::rm::FinishMaster> ToEvent(const w::FinishApplicationMasterRe
   model::rm::FinishMaster event;
   event.attempt = attempt;
   event.final_status = FromWire(request.FinalApplicationStatus());
-  event.diagnostics = request.diagnostics.value_or("");
+  if (base::Status within = Within("tracking_url", request.TrackingUrl().size(), kUrlMax); !within.ok()) {
+    return within.error();
+  }
+  if (request.diagnostics) event.diagnostics = EndOf(*request.diagnostics, kDiagnosticsMax);
   event.tracking_url = PlainUrl(request.tracking_url.value_or(""));
   return event;
 }
@@ -216,6 +290,9 @@ base::Result<model::rm::RegisterNode> ToEvent(const w::RegisterNodeManagerReques
     return base::Error{"RegisterNodeManagerRequest has no node id"};
   }
   if (!request.resource) return base::Error{"RegisterNodeManagerRequest has no resource"};
+  base::Status within = CheckLengths(
+      {{"host", request.node_id->host->size(), kNameMax}, {"nm_version", request.NmVersion().size(), kNameMax}});
+  if (!within.ok()) return within.error();
   if (request.container_statuses.size() > kListMax) {
     return TooMany("container_statuses", request.container_statuses.size());
   }
@@ -234,12 +311,13 @@ base::Result<model::rm::RegisterNode> ToEvent(const w::RegisterNodeManagerReques
   for (const w::ApplicationIdProto& id : request.running_applications) event.running_apps.push_back(FromWire(id));
   if (request.node_labels) {
     for (const w::NodeLabelProto& label : request.node_labels->node_labels) {
+      if (within = Within("a node label", label.Name().size(), kNameMax); !within.ok()) return within.error();
       event.labels.push_back(label.name.value_or(""));
     }
   }
   if (request.node_status && request.node_status->node_health_status) {
     event.healthy = request.node_status->node_health_status->is_node_healthy.value_or(true);
-    event.health_report = request.node_status->node_health_status->health_report.value_or("");
+    event.health_report = EndOf(request.node_status->node_health_status->HealthReport(), kDiagnosticsMax);
   }
   return event;
 }
@@ -249,6 +327,9 @@ base::Result<model::rm::Heartbeat> ToEvent(const w::NodeHeartbeatRequestProto& r
     return base::Error{"NodeHeartbeatRequest has no node status with a node id"};
   }
   const w::NodeStatusProto& status = *request.node_status;
+  if (base::Status within = Within("host", status.node_id->Host().size(), kNameMax); !within.ok()) {
+    return within.error();
+  }
   if (status.containers_statuses.size() > kListMax) {
     return TooMany("containers_statuses", status.containers_statuses.size());
   }
@@ -269,7 +350,7 @@ base::Result<model::rm::Heartbeat> ToEvent(const w::NodeHeartbeatRequestProto& r
   }
   if (status.node_health_status) {
     event.healthy = status.node_health_status->is_node_healthy.value_or(true);
-    event.health_report = status.node_health_status->health_report.value_or("");
+    event.health_report = EndOf(status.node_health_status->HealthReport(), kDiagnosticsMax);
     event.health_time = {status.node_health_status->LastHealthReportTime()};
   }
   if (status.node_utilization) event.use = OfMachine(FromWire(*status.node_utilization));

@@ -15,7 +15,7 @@ namespace w = fairlead::wire::yarn;
 template <class Request, class Use>
 void Try(std::string_view bytes, Use use) {
   Request request;
-  if (request.ParseFrom(bytes).ok()) use(request);
+  if (request.ParseFrom(bytes, fairlead::wire::hadoop_rpc::kMasterCall).ok()) use(request);
 }
 
 }  // namespace

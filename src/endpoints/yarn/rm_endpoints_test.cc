@@ -1,8 +1,10 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "endpoints/yarn/rm_convert.h"
 #include "endpoints/yarn/rm_decode.h"
 #include "endpoints/yarn/rm_encode.h"
+#include "endpoints/yarn/text_bounds.h"
 
 namespace fairlead::endpoints::yarn {
 namespace {
@@ -101,6 +103,93 @@ TEST(RmDecodeTest, TrackingUrlsCarryNothingThatAHeadOrATerminalObeys) {
   EXPECT_EQ(ToEvent(finish, {})->tracking_url, plain);
   finish.tracking_url = "http://h:1/history/app?x=%41&y#z";
   EXPECT_EQ(ToEvent(finish, {})->tracking_url, finish.tracking_url);
+}
+
+// Each field of a submission at its bound, and a byte beyond it.
+TEST(RmDecodeTest, TextsOfASubmissionHaveABoundEach) {
+  using Context = w::ApplicationSubmissionContextProto;
+  struct Case {
+    const char* field;
+    size_t most;
+    void (*set)(Context&, std::string);
+  };
+  const Case cases[] = {
+      {"application_name", kNameMax, [](Context& c, std::string text) { c.application_name = std::move(text); }},
+      {"queue", kNameMax, [](Context& c, std::string text) { c.queue = std::move(text); }},
+      {"application_type", kNameMax, [](Context& c, std::string text) { c.application_type = std::move(text); }},
+      {"node_label_expression", kNameMax,
+       [](Context& c, std::string text) { c.node_label_expression = std::move(text); }},
+      {"resource_name of an ask", kNameMax,
+       [](Context& c, std::string text) {
+         c.am_container_resource_request.emplace_back().resource_name = std::move(text);
+       }},
+      {"command of the launch context", kCommandsMax,
+       [](Context& c, std::string text) { c.am_container_spec->command.push_back(std::move(text)); }},
+      {"environment of the launch context", kEnvironmentMax,
+       [](Context& c, std::string text) { c.am_container_spec->environment.emplace_back().value = std::move(text); }},
+      {"tokens of the launch context", kTokensMax,
+       [](Context& c, std::string text) { c.am_container_spec->tokens = std::move(text); }},
+      {"service_data of the launch context", kServiceDataMax,
+       [](Context& c, std::string text) { c.am_container_spec->service_data.emplace_back().value = std::move(text); }},
+      {"acl of application_acls", kAclMax,
+       [](Context& c, std::string text) {
+         c.am_container_spec->application_acls.emplace_back().acl = std::move(text);
+       }},
+  };
+  for (const Case& one : cases) {
+    Context context;
+    context.application_id.emplace();
+    context.am_container_spec.emplace();
+    Context longer = context;
+    one.set(context, std::string(one.most, 'x'));
+    EXPECT_TRUE(ToSubmission(context, {}).ok()) << one.field;
+    one.set(longer, std::string(one.most + 1, 'x'));
+    const auto refused = ToSubmission(longer, {});
+    ASSERT_FALSE(refused.ok()) << one.field;
+    EXPECT_EQ(refused.error().message, std::string(one.field) + ": " + std::to_string(one.most + 1) +
+                                           " bytes, at most " + std::to_string(one.most) + " are allowed");
+  }
+  Context many;
+  many.application_id.emplace();
+  for (int i = 0; i < 5; ++i) {
+    many.am_container_spec.emplace(many.am_container_spec.value_or(w::ContainerLaunchContextProto()))
+        .local_resources.emplace_back()
+        .key = std::string(1 << 20, 'x');
+  }
+  EXPECT_THAT(ToSubmission(many, {}).error().message, testing::HasSubstr("at most 4194304 are allowed"));
+}
+
+TEST(RmDecodeTest, TextsOfMastersAndNodesHaveABoundEach) {
+  const std::string name(kNameMax + 1, 'x'), url(kUrlMax + 1, 'x');
+  w::RegisterApplicationMasterRequestProto master;
+  master.host = name;
+  EXPECT_FALSE(ToEvent(master, {}).ok());
+  master = {};
+  master.tracking_url = url;
+  EXPECT_FALSE(ToEvent(master, {}).ok());
+  w::AllocateRequestProto allocate;
+  allocate.ask.emplace_back().resource_name = name;
+  EXPECT_FALSE(ToEvent(allocate, {}).ok());
+  allocate = {};
+  allocate.blacklist_request.emplace().blacklist_additions.push_back(name);
+  EXPECT_FALSE(ToEvent(allocate, {}).ok());
+  w::RegisterNodeManagerRequestProto node;
+  node.node_id.emplace().host = name;
+  node.resource.emplace();
+  EXPECT_FALSE(ToEvent(node).ok());
+  // Their reports of what happened are not refused: work would stand still. The end of them is kept.
+  w::FinishApplicationMasterRequestProto finish;
+  finish.diagnostics = std::string(20 << 20, 'x') + "the cause";
+  EXPECT_EQ(ToEvent(finish, {})->diagnostics.size(), kDiagnosticsMax);
+  EXPECT_TRUE(ToEvent(finish, {})->diagnostics.ends_with("the cause"));
+  w::NodeHeartbeatRequestProto beat;
+  beat.node_status.emplace().node_id.emplace().host = "n";
+  w::ContainerStatusProto& ended = beat.node_status->containers_statuses.emplace_back();
+  ended.state = w::ContainerStateProto::kComplete;
+  ended.diagnostics = finish.diagnostics;
+  beat.node_status->node_health_status.emplace().health_report = finish.diagnostics;
+  EXPECT_EQ(ToEvent(beat)->containers.at(0).diagnostics.size(), kDiagnosticsMax);
+  EXPECT_EQ(ToEvent(beat)->health_report.size(), kDiagnosticsMax);
 }
 
 TEST(RmDecodeTest, LossesArePartsOfALife) {

@@ -109,7 +109,8 @@ void RpcClientSession::OnFrame(std::string_view frame) {
 
 void RpcClientSession::OnSasl(std::string_view body) {
   RpcSaslProto message;
-  if (base::Status parsed = message.ParseFrom(body); !parsed) return FailLocally(parsed.error().message, true);
+  if (base::Status parsed = message.ParseFrom(body, wire::hadoop_rpc::kSetup); !parsed)
+    return FailLocally(parsed.error().message, true);
   switch (message.state) {
     case RpcSaslStateProto::kNegotiate:
       return stage_ == Stage::kNegotiate ? OnNegotiate(message) : FailLocally("second SASL negotiation", true);

@@ -58,7 +58,7 @@ TEST(Recorded, JavaYarnClient) {
     EXPECT_THAT(server.protocols, Each(std::string(wire::yarn::kApplicationClientProtocol)));
     EXPECT_EQ(server.session.caller().user, "root");
     wire::yarn::GetApplicationReportRequestProto report;
-    ASSERT_TRUE(report.ParseFrom(server.requests.at(3)).ok());
+    ASSERT_TRUE(report.ParseFrom(server.requests.at(3), wire::hadoop_rpc::kAnswer).ok());
     EXPECT_EQ(report.ApplicationId().ClusterTimestamp(), 5);
   }
 }
@@ -76,7 +76,7 @@ TEST(Recorded, JavaMastersLogInByToken) {
                                             "finishApplicationMaster"));
     EXPECT_EQ(server.session.caller().user, "appattempt_1700000000000_0001_000001");
     wire::yarn::AllocateRequestProto allocate;
-    ASSERT_TRUE(allocate.ParseFrom(server.requests.at(1)).ok());
+    ASSERT_TRUE(allocate.ParseFrom(server.requests.at(1), wire::hadoop_rpc::kAnswer).ok());
     ASSERT_EQ(allocate.ask.size(), 3U);
     EXPECT_EQ(allocate.ask[0].ResourceName(), "*");
     EXPECT_EQ(allocate.Encode(), server.requests.at(1));
@@ -103,10 +103,10 @@ TEST(Recorded, JavaResourceManagerAnswers) {
   EXPECT_EQ(client.exceptions[0].class_name, exceptions::kApplicationNotFound);
   ASSERT_GE(client.responses.size(), 4U);
   wire::yarn::GetClusterMetricsResponseProto metrics;
-  ASSERT_TRUE(metrics.ParseFrom(client.responses.front()).ok());
+  ASSERT_TRUE(metrics.ParseFrom(client.responses.front(), wire::hadoop_rpc::kAnswer).ok());
   EXPECT_TRUE(metrics.cluster_metrics.has_value());
   wire::yarn::GetApplicationReportResponseProto report;
-  ASSERT_TRUE(report.ParseFrom(client.responses.back()).ok());
+  ASSERT_TRUE(report.ParseFrom(client.responses.back(), wire::hadoop_rpc::kAnswer).ok());
   EXPECT_EQ(report.ApplicationReport().Queue(), "root.alpha");
   EXPECT_EQ(report.Encode(), client.responses.back());
 }
@@ -128,7 +128,7 @@ TEST(Recorded, JavaResourceManagerProvesThatItKnowsTheToken) {
     EXPECT_TRUE(client.fatals.empty()) << client.fatals.front().message;
     ASSERT_GE(client.responses.size(), 2U);
     wire::yarn::RegisterApplicationMasterResponseProto registered;
-    ASSERT_TRUE(registered.ParseFrom(client.responses[0]).ok());
+    ASSERT_TRUE(registered.ParseFrom(client.responses[0], wire::hadoop_rpc::kAnswer).ok());
     EXPECT_EQ(registered.Queue(), "root.alpha");
     EXPECT_EQ(registered.Encode(), client.responses[0]);
     // What our client says to this server is what it said then, up to the connection context.

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "base/bytes.h"
+#include "endpoints/yarn/text_bounds.h"
 #include "wire/hadoop_rpc/base64.h"
+#include "wire/hadoop_rpc/message_kinds.h"
 #include "wire/hadoop_rpc/proto_runtime.h"
 
 namespace fairlead::endpoints::yarn {
@@ -66,7 +68,10 @@ void RpcServerSession::OnBytes(std::string_view bytes) {
   frames_.Push(bytes);
   while (!closing_ && !handler_->Full()) {
     const std::optional<std::string_view> frame = frames_.Next();
-    if (!frame) break;
+    if (!frame) {
+      JudgeBegun();
+      break;
+    }
     ++frames_taken_;
     OnFrame(*frame);
   }
@@ -122,7 +127,8 @@ void RpcServerSession::OnFrame(std::string_view frame) {
   RequestHeaderView header;
   if (!header_bytes || !ParseRequestHeader(*header_bytes, header)) {
     return FatalDecoding(kCallIdAuthFailed, "RpcRequestHeaderProto",
-                         header_bytes ? RpcRequestHeaderProto().ParseFrom(*header_bytes) : base::Error{"truncated"});
+                         header_bytes ? RpcRequestHeaderProto().ParseFrom(*header_bytes, wire::hadoop_rpc::kSetup)
+                                      : base::Error{"truncated"});
   }
   // A value without a name counts as absent, as in Java's protobuf.
   const std::string_view operation = Name(header.operation);
@@ -164,7 +170,7 @@ void RpcServerSession::OnSasl(std::string_view payload) {
   }
   const std::optional<std::string_view> bytes = TakeDelimited(payload);
   RpcSaslProto message;
-  const base::Status parsed = bytes ? message.ParseFrom(*bytes) : base::Error{"truncated"};
+  const base::Status parsed = bytes ? message.ParseFrom(*bytes, wire::hadoop_rpc::kSetup) : base::Error{"truncated"};
   if (!parsed) {
     return FatalDecoding(kCallIdSasl, "RpcSaslProto", parsed);
   }
@@ -288,12 +294,18 @@ void RpcServerSession::SwitchToSimple() {
 void RpcServerSession::OnContext(std::string_view payload) {
   const std::optional<std::string_view> bytes = TakeDelimited(payload);
   IpcConnectionContextProto context;
-  const base::Status parsed = bytes ? context.ParseFrom(*bytes) : base::Error{"truncated"};
+  const base::Status parsed = bytes ? context.ParseFrom(*bytes, wire::hadoop_rpc::kSetup) : base::Error{"truncated"};
   if (!parsed) {
     return FatalDecoding(kCallIdContext, "IpcConnectionContextProto", parsed);
   }
   const std::string user(context.UserInfo().EffectiveUser());
   const std::string real(context.UserInfo().RealUser());
+  base::Status within = Within("the user's name", user.size(), kNameMax);
+  if (within.ok()) within = Within("the real user's name", real.size(), kNameMax);
+  if (!within.ok()) {
+    return Fatal(kCallIdContext, RpcErrorCodeProto::kFatalUnauthorized, exceptions::kAccessControl,
+                 within.error().message);
+  }
   if (caller_.by_token) {
     if (!user.empty() && user != caller_.user) {
       return Fatal(kCallIdContext, RpcErrorCodeProto::kFatalUnauthorized, exceptions::kAccessControl,
@@ -332,6 +344,8 @@ void RpcServerSession::OnRequest(const RequestHeaderView& header, std::string_vi
   if (busy) {
     return Fail(header.call_id, exceptions::kRetriable, "Server too busy", RpcErrorCodeProto::kErrorRpcServer);
   }
+  const base::BudgetKind& kind = CallKind(method.method);
+  if (payload.size() > kind.bytes) return RefuseTooLong(kind, header.call_id, method.method, payload.size());
   const std::optional<std::string_view> request = TakeDelimited(payload);
   if (!request) {
     return Fail(header.call_id, exceptions::kInvalidProtocolBuffer,
@@ -344,6 +358,37 @@ void RpcServerSession::OnRequest(const RequestHeaderView& header, std::string_vi
                     .method = method.method,
                     .protocol_version = method.version,
                     .request = *request});
+}
+
+/// A long frame is judged by its headers, before the rest of it takes memory: the call is refused and the rest dropped,
+/// and the connection lives on.
+void RpcServerSession::JudgeBegun() {
+  constexpr size_t kHeadersMax = 4 << 10;
+  const auto frame = frames_.begun();
+  if (!established() || !frame || frame->length <= kCall.bytes || frame->length > options_.frame_bytes_max) return;
+  std::string_view part = frame->part;
+  const std::optional<std::string_view> header_bytes = TakeDelimited(part);
+  const std::optional<std::string_view> method_bytes = header_bytes ? TakeDelimited(part) : std::nullopt;
+  RequestHeaderView header;
+  MethodHeaderView method;
+  if (!method_bytes && frame->part.size() < kHeadersMax) return;
+  const bool call = method_bytes && ParseRequestHeader(*header_bytes, header) && header.call_id >= 0 &&
+                    ParseMethodHeader(*method_bytes, method);
+  if (!call) return FatalHeader(kCallIdAuthFailed, "A long message without the headers of a call");
+  const base::BudgetKind& kind = CallKind(method.method);
+  if (frame->length <= kind.bytes) return;
+  const auto at = std::lower_bound(pending_.begin(), pending_.end(), header.call_id);
+  if (at != pending_.end() && *at == header.call_id) return FatalHeader(header.call_id, "Call id is in use");
+  pending_.insert(at, header.call_id);
+  RefuseTooLong(kind, header.call_id, method.method, frame->length);
+  frames_.SkipBegun();
+}
+
+void RpcServerSession::RefuseTooLong(const base::BudgetKind& kind, int32_t call_id, std::string_view method,
+                                     size_t length) {
+  handler_->OnTooLong(kind);
+  Fail(call_id, exceptions::kIo, std::string(method.substr(0, 100)) + ": " + base::Budget(kind, length).error().message,
+       RpcErrorCodeProto::kErrorRpcServer);
 }
 
 bool RpcServerSession::TakePending(int32_t call_id) {

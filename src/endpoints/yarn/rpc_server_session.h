@@ -48,6 +48,8 @@ class RpcServerSession {
     virtual ~Handler() = default;
     /// A call of an authenticated caller; to be answered once by Reply or Fail, now or later, in any order.
     virtual void OnCall(const RpcCall& call) = 0;
+    /// A call that is refused because it has more bytes than a message of its kind may have.
+    virtual void OnTooLong(const base::BudgetKind& kind) { (void)kind; }
     /// No further call is wanted now; Resume() goes on.
     virtual bool Full() const { return false; }
   };
@@ -84,6 +86,8 @@ class RpcServerSession {
   uint64_t frames_taken() const { return frames_taken_; }
   /// A frame has begun, or waits until the handler wants it.
   bool has_input() const { return frames_.partial(); }
+  /// A whole frame waits until the handler wants it.
+  bool has_frame() const { return frames_.ready(); }
   /// Memory of what has arrived and was not taken.
   size_t buffered_bytes() const { return frames_.kept_bytes(); }
   const Caller& caller() const { return caller_; }
@@ -103,6 +107,8 @@ class RpcServerSession {
   std::string OfferedNames() const;
   void OnContext(std::string_view payload);
   void OnRequest(const wire::hadoop_rpc::RequestHeaderView& header, std::string_view payload);
+  void JudgeBegun();
+  void RefuseTooLong(const base::BudgetKind& kind, int32_t call_id, std::string_view method, size_t length);
 
   void SendSasl(const wire::hadoop_rpc::RpcSaslProto& message);
   void SwitchToSimple();

@@ -16,8 +16,10 @@ namespace {
 
 using namespace wire::hadoop_rpc;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 constexpr char kProtocol[] = "org.apache.hadoop.yarn.api.ApplicationMasterProtocolPB";
 
@@ -89,7 +91,7 @@ RpcResponseHeaderProto LastFatal(RpcServerSession& session, std::string* rest = 
   }
   view.remove_prefix(4);
   const auto header_bytes = TakeDelimited(view);
-  EXPECT_TRUE(header_bytes && header.ParseFrom(*header_bytes).ok());
+  EXPECT_TRUE(header_bytes && header.ParseFrom(*header_bytes, wire::hadoop_rpc::kAnswer).ok());
   if (rest) *rest = view;
   return header;
 }
@@ -129,6 +131,43 @@ TEST_P(EveryCut, TokenLogin) {
   server.session.Reply(0, "granted");
   Exchange(client, server, GetParam());
   EXPECT_THAT(client.events, ElementsAre("0=granted"));
+}
+
+TEST(RpcSessions, ALongCallIsRefusedByItsHeadersAndTheConnectionLivesOn) {
+  ServerSide server;
+  ClientSide client({"alice", "", {}});
+  client.session.Call("getApplications", std::string(20 << 20, 'x'));
+  client.session.Call("submitApplication", std::string(3 << 20, 'x'));
+  client.session.Call("nodeHeartbeat", std::string(5 << 20, 'x'));
+  client.session.Call("allocate", std::string(7 << 20, 'x'));
+  client.session.Call("one", "1");
+  size_t most = 0;
+  while (client.session.has_output() || server.session.has_output()) {
+    const std::string bytes = client.session.TakeOutput();
+    for (size_t at = 0; at < bytes.size(); at += 100'000) {
+      server.session.OnBytes(std::string_view(bytes).substr(at, 100'000));
+      most = std::max(most, server.session.buffered_bytes());
+    }
+    client.session.OnBytes(server.session.TakeOutput());
+  }
+  EXPECT_LE(most, size_t{16} << 20);
+  ASSERT_EQ(server.calls.size(), 3u);
+  EXPECT_EQ(server.calls[0].substr(0, 18), "submitApplication(");
+  EXPECT_EQ(server.calls[1].substr(0, 9), "allocate(");
+  EXPECT_EQ(server.calls[2], "one(1)");
+  ASSERT_EQ(client.events.size(), 2u);
+  EXPECT_THAT(client.events[0], StartsWith("0!java.io.IOException:getApplications: a call of Hadoop's RPC of "));
+  EXPECT_THAT(client.events[0], EndsWith("it may have 1048576"));
+  EXPECT_THAT(client.events[1], StartsWith("2!java.io.IOException:nodeHeartbeat: "));
+}
+
+TEST(RpcSessions, ALongFrameThatIsNoCallEndsTheConnection) {
+  ServerSide server;
+  ClientSide client({"alice", "", {}});
+  client.session.Call("one", "1");
+  Exchange(client, server, 1000);
+  server.session.OnBytes(std::string("\x01\0\0\0", 4) + std::string(8192, '\x7f'));
+  EXPECT_TRUE(server.session.closing());
 }
 
 TEST(RpcSessions, TokenClientFallsBackToSimpleAsTold) {

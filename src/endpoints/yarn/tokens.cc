@@ -185,7 +185,7 @@ RpcToken AmRmTokens::Mint(const model::ApplicationAttemptId& attempt) {
 
 base::Result<TokenSecret> AmRmTokens::Secret(std::string_view identifier) const {
   AMRMTokenIdentifierProto proto;
-  if (!proto.ParseFrom(identifier)) return base::Error{std::string(kUnreadable)};
+  if (!proto.ParseFrom(identifier, wire::hadoop_rpc::kTokenIdentifier)) return base::Error{std::string(kUnreadable)};
   const model::ApplicationAttemptId attempt = AttemptOf(proto.AppAttemptId());
   const std::string name = ToString(attempt);
   if (!attempts_.contains(attempt)) return base::Error{name + " not found in AMRMTokenSecretManager."};
@@ -231,7 +231,7 @@ const MasterKey* NodeTokens::NmKey(int32_t id, const model::ApplicationAttemptId
 
 base::Result<TokenSecret> NodeTokens::Secret(std::string_view identifier) const {
   NMTokenIdentifierProto proto;
-  if (!proto.ParseFrom(identifier)) return base::Error{std::string(kUnreadable)};
+  if (!proto.ParseFrom(identifier, wire::hadoop_rpc::kTokenIdentifier)) return base::Error{std::string(kUnreadable)};
   const model::ApplicationAttemptId attempt = AttemptOf(proto.AppAttemptId());
   const std::string name = ToString(attempt);
   const std::string_view host = proto.NodeId().Host();
@@ -251,7 +251,8 @@ base::Result<TokenSecret> NodeTokens::Secret(std::string_view identifier) const 
 base::Result<ContainerTokenIdentifierProto> NodeTokens::VerifyContainerToken(
     const wire::hadoop_rpc::TokenProto& token) const {
   ContainerTokenIdentifierProto proto;
-  if (!proto.ParseFrom(token.identifier)) return base::Error{std::string(kUnreadable)};
+  if (!proto.ParseFrom(token.identifier, wire::hadoop_rpc::kTokenIdentifier))
+    return base::Error{std::string(kUnreadable)};
   const std::string name = ToString(ContainerOf(proto.ContainerId()));
   const std::string address = host_ + ":" + std::to_string(port_);
   if (!host_.empty() && proto.NmHostAddr() != address) {

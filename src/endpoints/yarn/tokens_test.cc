@@ -81,7 +81,7 @@ TEST(Tokens, EveryGoldenIdentifierIsReadAndWrittenUnchanged) {
   for (const char* name : {"container", "containeram"}) {
     const std::vector<std::string> line = GoldenLine({name});
     ContainerTokenIdentifierProto identifier;
-    ASSERT_TRUE(identifier.ParseFrom(FromHex(line[2])).ok());
+    ASSERT_TRUE(identifier.ParseFrom(FromHex(line[2]), wire::hadoop_rpc::kAnswer).ok());
     EXPECT_EQ(ToHex(identifier.Encode()), line[2]);
     EXPECT_EQ(ToHex(TokenPassword(kKeyBytes, identifier.Encode())), line[3]);
   }

@@ -661,7 +661,7 @@ TEST_F(EngineTest, ASaveThatAnEarlierDriverAttemptCommittedIsNotDoneAgain) {
   for (int i = 0; i < 2; ++i) {
     std::ofstream(directory_ / ("out/_temporary/app-7-1/committed/part-0000" + std::to_string(i))) << i << "\n";
   }
-  // The driver dies here, and once more amid its renames: the next attempt begins anew.
+  // The driver dies here, and once more amid its renames: the next attempt begins again.
   fs::rename(directory_ / "out/_temporary/app-7-1/committed/part-00000", directory_ / "out/part-00000");
   SavePlan second = plan;
   second.job = "app-7-2";

@@ -69,7 +69,7 @@ class EventLog : public process::driver::DriverListener {
   std::string buffer_;
   size_t written_ = 0;
   bool full_ = false;
-  std::set<std::pair<int32_t, int32_t>> left_out_;  // stages, with attempts, of which ends are not in the file
+  std::set<std::pair<int32_t, int32_t>> left_out_;  // stages, with attempts, whose ends are not in the file
   std::map<model::tasks::DatasetId, std::string> dataset_names_;
   std::unordered_map<uint32_t, KnownExecutor> executors_;     // by index
   std::map<std::string, std::set<std::string>> alive_;        // ids by host

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/codec.h"
+#include "wire/json/json.h"
 
 namespace fairlead::engine::history {
 
@@ -61,10 +62,12 @@ std::string ToLine(const Event& event) {
 }
 
 base::Result<std::optional<Event>> ParseLine(std::string_view line) {
-  const json parsed = json::parse(line, nullptr, false);
-  if (!parsed.is_object() || parsed.size() != 1) return base::Error{"not an event of an application's log"};
+  const auto parsed = wire::json::Parse(line, wire::json::kFile);
+  if (!parsed || !parsed->is_object() || parsed->size() != 1) {
+    return base::Error{"not an event of an application's log" + (parsed ? "" : ": " + parsed.error().message)};
+  }
   Event event;
-  if (!FromName(parsed.begin().key(), parsed.begin().value(), event)) return std::optional<Event>();
+  if (!FromName(parsed->begin().key(), parsed->begin().value(), event)) return std::optional<Event>();
   return std::optional(std::move(event));
 }
 

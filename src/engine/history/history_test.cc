@@ -156,7 +156,7 @@ TEST(HistoryTest, AStageWhoseTasksAreNotAllInTheLogIsToldWithItsSums) {
   for (const Event& event : Story()) live.Apply(event);
   const StageRow& whole = live.stages().at({4, 0});
   std::vector<Event> events = Story();
-  events.erase(events.begin() + 6, events.begin() + 10);  // the last tasks, one of which failed
+  events.erase(events.begin() + 6, events.begin() + 10);  // the last tasks; one failed
   events.insert(events.begin() + 6, {TasksOmitted{1400}, StageSummed{2300, 4, 0, 5, 1, live.Summarize(whole)}});
   const auto history = ReadLog(LogOf(events));
   ASSERT_TRUE(history.ok()) << history.error().message;

@@ -9,6 +9,7 @@
 #include "engine/records/errors.h"
 #include "env_posix/posix_loop.h"
 #include "process/http/client.h"
+#include "wire/json/json.h"
 
 namespace fairlead::engine {
 
@@ -113,10 +114,11 @@ class Exchange {
 
 /// What the server says went wrong, as Hadoop's RemoteException.
 [[noreturn]] void Refuse(const std::string& what, int status, const std::string& body) {
-  const json answer = json::parse(body, nullptr, false);
+  const auto answer = wire::json::Parse(body, wire::json::kAnswer);
   std::string why = "HTTP status " + std::to_string(status);
-  if (answer.is_object() && answer.contains("RemoteException") && answer["RemoteException"].is_object()) {
-    const json& remote = answer["RemoteException"];
+  if (answer && answer->is_object() && answer->contains("RemoteException") &&
+      answer->at("RemoteException").is_object()) {
+    const json& remote = answer->at("RemoteException");
     why = remote.value("exception", "") + ": " + remote.value("message", "");
     why = why.substr(0, why.find('\n'));
   }
@@ -135,9 +137,10 @@ Answer Ask(const char* method, const std::string& path, const std::string& opera
   const int status = exchange.answer()->status;
   if (status == 404) return {404, {}};
   if (status != 200) Refuse(what, status, body);
-  Answer answer{200, json::parse(body, nullptr, false)};
-  if (!answer.body.is_object()) throw TaskError("cannot " + what + ": the answer is no JSON object");
-  return answer;
+  auto answer = wire::json::Parse(body, wire::json::kAnswer);
+  if (!answer) throw TaskError("cannot " + what + ": the answer: " + answer.error().message);
+  if (!answer->is_object()) throw TaskError("cannot " + what + ": the answer is no JSON object");
+  return {200, std::move(*answer)};
 }
 
 /// A request to the DataNode to which the NameNode sends who wants a file's bytes.

@@ -265,7 +265,7 @@ class FetchState : public std::enable_shared_from_this<FetchState> {
   std::deque<Arrival> ready_;
   size_t missing_ = 0;
   int64_t held_ = 0;        // bytes of blocks that wait or are being read
-  int64_t last_bytes_ = 0;  // of what was given out last
+  int64_t last_bytes_ = 0;  // of the bytes that were given out last
   std::shared_ptr<Streamed> last_streamed_;
   bool stopped_ = false;
   std::optional<FetchFailed> failure_;

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "wire/hadoop_rpc/base64.h"
+#include "wire/json/json.h"
 
 namespace fairlead::engine {
 
@@ -30,7 +31,8 @@ std::string EncodeJobSettings(const JobSettings& settings) {
 
 base::Result<JobSettings> DecodeJobSettings(const std::string& text) {
   const auto bytes = wire::hadoop_rpc::DecodeBase64(text);
-  json given = bytes ? json::parse(*bytes, nullptr, false) : json();
+  const auto parsed = wire::json::Parse(bytes.value_or(""), wire::json::kFile);
+  json given = parsed ? *parsed : json();
   if (!given.is_object()) return base::Error{std::string(kEnvJobSettings) + " holds no JSON object in base64"};
   JobSettings settings;
   std::string wrong;

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <pugixml.hpp>
 
+#include "wire/xml/xml.h"
+
 namespace fairlead::engine {
 
 namespace {
@@ -20,8 +22,9 @@ class PoolsReader {
   base::Result<std::vector<tasks::PoolConfig>> Read() {
     if (text_.size() > kFileMax) return base::Error{file_ + " is larger than 64 KiB"};
     pugi::xml_document document;
-    const pugi::xml_parse_result parsed = document.load_buffer(text_.data(), text_.size());
-    if (!parsed) return Wrong(parsed.offset, parsed.description());
+    if (const auto loaded = wire::xml::Load(document, text_, wire::xml::kFile); !loaded) {
+      return Wrong(static_cast<ptrdiff_t>(loaded.error().at), loaded.error().message);
+    }
     const pugi::xml_node root = document.document_element();
     if (std::strcmp(root.name(), "allocations") != 0) {
       return Wrong(root.offset_debug(),

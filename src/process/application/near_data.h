@@ -22,8 +22,8 @@ using PlaceLines = std::map<std::string, int32_t>;
 /// in proportion to the tasks that name it, less the executors that it has; those beyond what the tasks need may be
 /// anywhere. The rules are those of Spark's LocalityPreferredContainerPlacementStrategy, with the lines that Hadoop's
 /// AMRMClient makes of its requests: as many for a host as requests name it, as many for a rack as name a host of it.
-/// Spark leaves requests standing whose hosts still count; here each ask states the total anew, so none stands besides.
-/// `existing`: executors by host. `racks`: by host; others are in Hadoop's default rack. O(hosts).
+/// Spark leaves requests standing whose hosts still count; here each ask states the total again, so none stands
+/// besides. `existing`: executors by host. `racks`: by host; others are in Hadoop's default rack. O(hosts).
 PlaceLines LinesNearData(const WantedPlaces& places, int32_t containers, int32_t slots,
                          const std::map<std::string, int32_t>& existing,
                          const std::map<std::string, std::string>& racks);

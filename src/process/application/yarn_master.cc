@@ -275,7 +275,7 @@ void YarnMaster::AskFor(int32_t id, Kind& kind, std::vector<wy::ResourceRequestP
   asks.push_back(Request(id, kind.size, "*", kind.asked, gang));
 }
 
-/// The resource manager restarted: tell it everything anew.
+/// The resource manager restarted: tell it everything again.
 void YarnMaster::RegisterAnew() {
   registered_ = false;
   response_id_ = 0;
@@ -350,7 +350,7 @@ void YarnMaster::OnContainer(wy::ContainerProto proto) {
   }
   if (kind->second.asked > 0) --kind->second.asked;  // the resource manager has taken it off the ask
   for (auto& [place, count] : kind->second.lines) {
-    if (count > 0) count = -1;  // and off those of its node and rack, which are said anew
+    if (count > 0) count = -1;  // the lines for its node and rack are out of date: they are sent again
   }
   if (++kind->second.containers >= kind->second.gang) kind->second.gang = 0;
   Container container;

@@ -51,7 +51,7 @@ struct ExecutorEnd {
 /// The application master's side of YARN (org.apache.hadoop.yarn.client.api.async.AMRMClientAsync and NMClientAsync, as
 /// Spark's YarnAllocator uses them): registers with the AMRMToken, keeps the wanted number of executor containers asked
 /// for, starts what is granted, hears of what ended, says the final status. Everything is retried while the resource
-/// manager or a node is away; a resource manager that restarted is told everything anew. On the loop's thread.
+/// manager or a node is away; a resource manager that restarted is told everything again. On the loop's thread.
 class YarnMaster {
  public:
   struct Callbacks {

@@ -79,14 +79,14 @@ class YarnMasterTest : public testing::Test {
     }
     if (call.method == "finishApplicationMaster") {
       wy::FinishApplicationMasterRequestProto request;
-      EXPECT_TRUE(request.ParseFrom(call.request).ok());
+      EXPECT_TRUE(request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method)).ok());
       final_ = request.final_application_status;
       wy::FinishApplicationMasterResponseProto response;
       response.is_unregistered = true;
       return server_.ReplyMessage(call.token, response);
     }
     wy::AllocateRequestProto request;
-    ASSERT_TRUE(request.ParseFrom(call.request).ok());
+    ASSERT_TRUE(request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method)).ok());
     for (const wy::ResourceRequestProto& ask : request.ask) {
       asks_.push_back(std::string(ask.ResourceName()) + " x " + std::to_string(ask.NumContainers()) +
                       (ask.allocation_request_id.value_or(-1) > 0 ? " gang" : ""));
@@ -130,7 +130,7 @@ class YarnMasterTest : public testing::Test {
   // ---- the node
   void OnStart(const rpc::IncomingCall& call) {
     wy::StartContainersRequestProto request;
-    ASSERT_TRUE(request.ParseFrom(call.request).ok());
+    ASSERT_TRUE(request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method)).ok());
     const auto& context = request.start_container_request.at(0).container_launch_context;
     launches_.push_back(context->command.at(0) + (context->service_data.empty() ? "" : " with service"));
     wy::StartContainersResponseProto response;

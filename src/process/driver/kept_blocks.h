@@ -22,7 +22,7 @@ class KeptBlocks {
   /// `holders`: who keeps it and can be asked, the best first.
   void Ask(uint32_t asker, const wire::engine::AskKept& ask, const std::vector<wire::engine::Place>& holders);
   void OnPublished(uint32_t holder, const wire::engine::KeptPublished& published);
-  /// The holder keeps it no longer, or keeps it anew: what was published is not to be read any more.
+  /// The holder keeps it no longer, or keeps it again: what was published is not to be read any more.
   void OnChanged(uint32_t holder, int32_t dataset, int32_t partition);
   void OnLost(uint32_t executor);
   void Forget(int32_t dataset);

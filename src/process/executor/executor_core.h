@@ -64,7 +64,7 @@ class ExecutorCore {
   };
   /// Null: asked for.
   const Outputs* FindOutputs(int32_t shuffle);
-  /// A block of the shuffle could not be had: its table is asked for anew.
+  /// A block of the shuffle could not be had: its table is asked for again.
   void DropOutputs(int32_t shuffle);
 
   /// Asks whether the task may commit; the answer is taken with the token.
@@ -104,7 +104,7 @@ class ExecutorCore {
   std::map<int64_t, SharedValue> broadcasts_;
   std::map<uint64_t, std::optional<bool>> commits_;
   std::map<uint64_t, std::optional<wire::engine::KeptPlace>> kept_waits_;
-  std::set<int32_t> kept_somewhere_;                 // datasets of which the driver knows kept partitions
+  std::set<int32_t> kept_somewhere_;                 // datasets with kept partitions that the driver knows
   std::map<int32_t, std::vector<int64_t>> written_;  // shuffle -> tasks that wrote files here
   uint64_t next_token_ = 1;
 };

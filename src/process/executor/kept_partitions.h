@@ -23,7 +23,7 @@ class KeptPartitions {
     std::shared_ptr<const void> bytes;  // the owner's; null: on disk alone
     int64_t size = 0;                   // of them, in memory
     std::string path;                   // of its file, as far as there is one
-    uint64_t checksum = 0;              // XXH3 of what is in that file
+    uint64_t checksum = 0;              // XXH3 of that file's bytes
     uint64_t used = 0;                  // grows with each use
   };
   using Tell = std::function<void(const wire::engine::BlockKept& news)>;
@@ -43,7 +43,7 @@ class KeptPartitions {
   bool Keeps(const Key& key) const { return kept_.contains(key); }
   size_t size() const { return kept_.size(); }
   int64_t bytes() const { return bytes_; }
-  /// Empty when the sum of bytes is that of what is kept and booked.
+  /// Empty when the sum of bytes is that of the kept and booked partitions.
   std::string CheckInvariants() const;
 
  private:

@@ -19,7 +19,7 @@ base::Error Refused(std::string_view why) {
 }
 }  // namespace
 
-/// A connection and the requests on it. After it broke its requests end with kConnection; the next one connects anew.
+/// A connection and the requests on it. After it broke its requests end with kConnection; the next one connects again.
 class ShuffleClient::Connection : public env::StreamHandler, public ShuffleClient::Stream {
  public:
   Connection(ShuffleClient& client, env::Endpoint service) : client_(client), service_(std::move(service)) {}

@@ -241,7 +241,7 @@ TEST_F(HttpTest, ControlCharactersReachNoHead) {
 
 // Masters whose pages never end, seen through the resource manager's proxy.
 TEST_F(HttpTest, WhatIsFetchedForOthersHasABoundTogether) {
-  struct Endless : env::StreamHandler {  // half of what it announces, and then no more
+  struct Endless : env::StreamHandler {  // half of the announced bytes, and then no more
     std::unique_ptr<env::Stream> stream;
     void OnData(std::string_view) override {
       stream->Write("HTTP/1.1 200 OK\r\nContent-Length: 2000000\r\n\r\n" + std::string(1'000'000, 'x'));

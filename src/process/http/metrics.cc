@@ -50,7 +50,16 @@ void MetricsText::Gauge(std::string_view name, std::string_view help, int64_t va
 
 void MetricsText::Gauges(std::string_view name, std::string_view help, std::string_view label,
                          const std::vector<std::pair<std::string, int64_t>>& values) {
-  const std::string own = Begin(name, help, "gauge");
+  Labelled(Begin(name, help, "gauge"), label, values);
+}
+
+void MetricsText::Counters(std::string_view name, std::string_view help, std::string_view label,
+                           const std::vector<std::pair<std::string, int64_t>>& values) {
+  Labelled(Begin(name, help, "counter"), label, values);
+}
+
+void MetricsText::Labelled(const std::string& own, std::string_view label,
+                           const std::vector<std::pair<std::string, int64_t>>& values) {
   for (const auto& [value, number] : values) {
     text_ += own + "{" + std::string(label) + "=\"" + LabelText(value) + "\"} " + std::to_string(number) + "\n";
   }

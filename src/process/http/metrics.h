@@ -41,6 +41,9 @@ class MetricsText {
   /// One gauge with a label; the label's values may be anybody's words.
   void Gauges(std::string_view name, std::string_view help, std::string_view label,
               const std::vector<std::pair<std::string, int64_t>>& values);
+  /// One counter with a label.
+  void Counters(std::string_view name, std::string_view help, std::string_view label,
+                const std::vector<std::pair<std::string, int64_t>>& values);
   /// In seconds.
   void Seconds(std::string_view name, std::string_view help, const Histogram& histogram);
 
@@ -49,6 +52,8 @@ class MetricsText {
 
  private:
   std::string Begin(std::string_view name, std::string_view help, std::string_view type);
+  void Labelled(const std::string& own, std::string_view label,
+                const std::vector<std::pair<std::string, int64_t>>& values);
 
   std::string prefix_;
   std::string text_;

@@ -21,7 +21,7 @@ struct ServerLimits {
   base::Duration body = base::Duration::Seconds(30);
   /// Between two requests.
   base::Duration idle = base::Duration::Seconds(60);
-  /// An answer of which the peer takes nothing.
+  /// An answer that the peer does not take.
   base::Duration unread = base::Duration::Seconds(30);
 };
 

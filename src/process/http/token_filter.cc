@@ -7,13 +7,21 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "wire/json/json.h"
+
 namespace fairlead::process::http {
 
 namespace {
 
 using nlohmann::json;
 
-constexpr size_t kTokenBytesMax = 16 << 10;
+/// A part of a token: RFC 7519 nests nothing but what an issuer adds to the claims.
+constexpr base::BudgetKind kTokenPart{.name = "a token's part",
+                                      .bytes = 16 << 10,
+                                      .depth = 16,
+                                      .memory = {.floor = 64 << 10, .per_byte = 32, .most = 1 << 20},
+                                      .nodes = {.floor = 2000, .most = 2000},
+                                      .work = {}};
 
 /// Without padding, or with it; nothing for any other text.
 std::optional<std::string> FromBase64Url(std::string_view text) {
@@ -84,20 +92,21 @@ std::optional<std::string> TokenFilter::Complaint(std::string_view token, base::
   const std::string invalid = "JWT Validate Fail";
   const size_t first = token.find('.');
   const size_t second = first == std::string_view::npos ? first : token.find('.', first + 1);
-  if (second == std::string_view::npos || token.size() > kTokenBytesMax) return invalid;
+  if (second == std::string_view::npos || token.size() > kTokenPart.bytes) return invalid;
   const auto head = FromBase64Url(token.substr(0, first));
   const auto body = FromBase64Url(token.substr(first + 1, second - first - 1));
   const auto signature = FromBase64Url(token.substr(second + 1));
   if (!head || !body || !signature) return invalid;
-  const EVP_MD* const hash = HashOf(json::parse(*head, nullptr, false), key_.size());
+  const auto algorithm = wire::json::Parse(*head, kTokenPart);
+  const EVP_MD* const hash = algorithm ? HashOf(*algorithm, key_.size()) : nullptr;
   if (hash == nullptr || !IsSigned(token.substr(0, second), *signature, key_, hash)) return invalid;
-  const json claims = json::parse(*body, nullptr, false);
-  if (!claims.is_object()) return invalid;
+  const auto claims = wire::json::Parse(*body, kTokenPart);
+  if (!claims || !claims->is_object()) return invalid;
   constexpr double kMsPerSecond = 1000;
   bool valid = true;
   const auto time = [&](const char* name) -> std::optional<double> {
-    const auto found = claims.find(name);
-    if (found == claims.end() || found->is_null()) return std::nullopt;
+    const auto found = claims->find(name);
+    if (found == claims->end() || found->is_null()) return std::nullopt;
     valid &= found->is_number();
     return found->is_number() ? found->get<double>() * kMsPerSecond : 0;
   };

@@ -50,7 +50,7 @@ std::vector<std::pair<std::string, std::string>> NodeManager::ServiceMeta() cons
 
 void NodeManager::OnCall(const rpc::IncomingCall& call) {
   w::NMTokenIdentifierProto token;
-  if (!call.caller.by_token || !token.ParseFrom(call.caller.token_identifier)) {
+  if (!call.caller.by_token || !token.ParseFrom(call.caller.token_identifier, wire::hadoop_rpc::kTokenIdentifier)) {
     server_.Fail(call.token, ex::kYarn, "Invalid NMToken");
     return;
   }
@@ -62,13 +62,13 @@ void NodeManager::OnCall(const rpc::IncomingCall& call) {
   if (call.method == "getLocalizationStatuses") return GetLocalizationStatuses(call, attempt);
   if (call.method == "updateContainer") {
     w::ContainerUpdateRequestProto request;
-    if (base::Status parsed = request.ParseFrom(call.request); !parsed)
+    if (base::Status parsed = request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method)); !parsed)
       return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
     return UpdateContainers(call, token, request.update_container_token, CallKind::kUpdate);
   }
   if (call.method == "increaseContainersResource") {
     w::IncreaseContainersResourceRequestProto request;
-    if (base::Status parsed = request.ParseFrom(call.request); !parsed)
+    if (base::Status parsed = request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method)); !parsed)
       return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
     return UpdateContainers(call, token, request.increase_containers, CallKind::kIncrease);
   }
@@ -79,7 +79,7 @@ void NodeManager::OnCall(const rpc::IncomingCall& call) {
 
 void NodeManager::StartContainers(const rpc::IncomingCall& call, const w::NMTokenIdentifierProto& token) {
   w::StartContainersRequestProto request;
-  if (base::Status parsed = request.ParseFrom(call.request); !parsed)
+  if (base::Status parsed = request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method)); !parsed)
     return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
   if (request.start_container_request.size() > kContainersPerCallMax)
     return server_.Fail(call.token, ex::kYarn, "too many containers in one call");
@@ -110,7 +110,7 @@ void NodeManager::StartContainers(const rpc::IncomingCall& call, const w::NMToke
 
 void NodeManager::StopContainers(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
   w::StopContainersRequestProto request;
-  if (base::Status parsed = request.ParseFrom(call.request); !parsed)
+  if (base::Status parsed = request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method)); !parsed)
     return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
   model::nm::StopContainers event;
   event.attempt = attempt;
@@ -121,7 +121,7 @@ void NodeManager::StopContainers(const rpc::IncomingCall& call, const model::App
 
 void NodeManager::GetStatuses(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
   w::GetContainerStatusesRequestProto request;
-  if (base::Status parsed = request.ParseFrom(call.request); !parsed)
+  if (base::Status parsed = request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method)); !parsed)
     return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
   w::GetContainerStatusesResponseProto response;
   for (const w::ContainerIdProto& proto : request.container_id) {
@@ -140,7 +140,7 @@ void NodeManager::GetStatuses(const rpc::IncomingCall& call, const model::Applic
 
 void NodeManager::SignalContainer(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
   w::SignalContainerRequestProto request;
-  if (base::Status parsed = request.ParseFrom(call.request); !parsed)
+  if (base::Status parsed = request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method)); !parsed)
     return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
   model::nm::SignalContainer event;
   event.attempt = attempt;
@@ -152,7 +152,7 @@ void NodeManager::SignalContainer(const rpc::IncomingCall& call, const model::Ap
 
 void NodeManager::LocalizeContainer(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
   w::ResourceLocalizationRequestProto request;
-  if (base::Status parsed = request.ParseFrom(call.request); !parsed)
+  if (base::Status parsed = request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method)); !parsed)
     return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
   if (!request.container_id)
     return server_.Fail(call.token, ep::JavaClass("NullPointerException"), "the request names no container");
@@ -165,7 +165,7 @@ void NodeManager::LocalizeContainer(const rpc::IncomingCall& call, const model::
 
 void NodeManager::RestartContainer(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
   w::ContainerIdProto request;
-  if (base::Status parsed = request.ParseFrom(call.request); !parsed)
+  if (base::Status parsed = request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method)); !parsed)
     return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
   const uint64_t number = Open(call, CallKind::kRestart);
   Feed(model::nm::RestartContainer{number, attempt, ep::FromWire(request)});
@@ -186,7 +186,7 @@ void NodeManager::UpdateContainers(const rpc::IncomingCall& call, const w::NMTok
 
 void NodeManager::GetLocalizationStatuses(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
   w::GetLocalizationStatusesRequestProto request;
-  if (base::Status parsed = request.ParseFrom(call.request); !parsed)
+  if (base::Status parsed = request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method)); !parsed)
     return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
   w::GetLocalizationStatusesResponseProto response;
   for (const w::ContainerIdProto& proto : request.container_id) {

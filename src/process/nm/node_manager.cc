@@ -24,8 +24,9 @@ constexpr char kTokens[] = "nm_tokens";
 constexpr char kLogs[] = "nm_logs";  // when an application's logs are removed
 
 template <class T>
-base::Status LoadTable(env::Store& store, const std::string& table, std::vector<T>& out) {
-  auto records = env::LoadRecords<T>(store, table);
+base::Status LoadTable(env::Store& store, const std::string& table, std::vector<T>& out,
+                       std::vector<env::UnreadRow>& unread) {
+  auto records = env::LoadRecords<T>(store, table, &unread);
   if (!records) return records.error();
   for (auto& [key, record] : *records) out.push_back(std::move(record));
   return {};
@@ -80,11 +81,11 @@ base::Result<model::nm::Started> NodeManager::LoadState() {
   std::vector<model::nm::ResourceRecord> resources;
   std::vector<int64_t> port;
   std::vector<ep::NodeTokens::State> tokens;
-  for (const base::Status& loaded : {LoadTable(env_.store, fairlead::nm::kAppsTable, started.apps),
-                                     LoadTable(env_.store, fairlead::nm::kContainersTable, started.containers),
-                                     LoadTable(env_.store, fairlead::nm::kSpentTokensTable, started.spent_tokens),
-                                     LoadTable(env_.store, fairlead::nm::kResourcesTable, resources),
-                                     LoadTable(env_.store, kPort, port), LoadTable(env_.store, kTokens, tokens)}) {
+  const auto load = [this](const std::string& table, auto& out) { return LoadTable(env_.store, table, out, unread_); };
+  for (const base::Status& loaded :
+       {load(fairlead::nm::kAppsTable, started.apps), load(fairlead::nm::kContainersTable, started.containers),
+        load(fairlead::nm::kSpentTokensTable, started.spent_tokens), load(fairlead::nm::kResourcesTable, resources),
+        load(kPort, port), load(kTokens, tokens)}) {
     if (!loaded) return loaded.error();
   }
   for (model::nm::ResourceRecord& record : resources) {
@@ -96,8 +97,12 @@ base::Result<model::nm::Started> NodeManager::LoadState() {
     port_remembered_ = true;
   }
   if (!tokens.empty()) tokens_.Recover(std::move(tokens.front()));
-  auto logs = env::LoadRecords<base::WallTime>(env_.store, kLogs);
+  auto logs = env::LoadRecords<base::WallTime>(env_.store, kLogs, &unread_);
   if (!logs) return logs.error();
+  for (const env::UnreadRow& row : unread_) {
+    env_.log.Error("a row of the state store cannot be read, and the agent goes on without it; the row stays there",
+                   {{"row", row.key}, {"table", row.table}, {"store", env_.store.Name()}, {"why", row.reason}});
+  }
   for (const auto& [name, when] : *logs) {
     if (const auto app = model::ParseApplicationId(name); app) ScheduleLogRemoval(*app, when);
   }
@@ -367,7 +372,7 @@ void NodeManager::AggregateLogs(const model::nm::HandleLogs& effect) {
   plan.view_acl = effect.view_acl;
   plan.modify_acl = effect.modify_acl;
   w::LogAggregationContextProto context;
-  if (context.ParseFrom(effect.log_context)) {
+  if (context.ParseFrom(effect.log_context, wire::hadoop_rpc::kKept)) {
     plan.include = std::string(context.IncludePattern());
     plan.exclude = std::string(context.ExcludePattern());
   }

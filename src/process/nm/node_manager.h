@@ -37,7 +37,7 @@ struct Settings {
   std::string hadoop_version = "3.3.6";
   std::string node_label;
   model::Resources physical;
-  std::vector<env::Endpoint> trackers;  // of the resource managers, of which one leads
+  std::vector<env::Endpoint> trackers;  // of the resource managers; one leads
   std::string user;                     // as whom the agent speaks to them
   base::Duration call_timeout = base::Duration::Seconds(30);
   endpoints::yarn::TokenHmac hmac = endpoints::yarn::TokenHmac::kSha1;
@@ -85,6 +85,8 @@ class NodeManager : private ContainerEvents {
   const endpoints::yarn::NodeIdentity& identity() const { return identity_; }
   const Settings& settings() const { return settings_; }
   base::WallTime started() const { return started_; }
+  /// Rows of the store that this run goes on without.
+  const std::vector<env::UnreadRow>& unread() const { return unread_; }
 
  private:
   enum class CallKind : uint8_t { kStart, kStop, kSignal, kUpdate, kIncrease, kLocalize, kRestart };
@@ -166,6 +168,7 @@ class NodeManager : private ContainerEvents {
   endpoints::yarn::NodeIdentity identity_;
   fairlead::nm::Nm core_;
   StateWriter state_;
+  std::vector<env::UnreadRow> unread_;
   endpoints::yarn::NodeTokens tokens_;
   rpc::RpcServer server_;
   rpc::RpcClient client_;

@@ -530,6 +530,8 @@ http::Response Web::Metrics() const {
   counter("heartbeats_total", "Heartbeats sent", counters.heartbeats);
   counter("heartbeat_failures_total", "Calls to the resource manager without answer", counters.heartbeat_failures);
   counter("registrations_total", "Registrations sent", counters.registrations);
+  out.Gauge("store_rows_unread", "Rows of the state store that cannot be read and are left out",
+            static_cast<int64_t>(manager_.unread().size()));
   out.Gauge("registered", "1 while the resource manager knows this node", view.registered ? 1 : 0);
   out.Gauge("healthy", "1 while disks and the health script are good", view.healthy ? 1 : 0);
   return out.ToResponse();

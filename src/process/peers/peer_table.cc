@@ -24,6 +24,18 @@ PeerTable::Seat* PeerTable::Dispensable(const Order& order) {
   return nullptr;
 }
 
+PeerTable::Seat* PeerTable::Dispensable() const {
+  const bool crowd = !strangers_.empty() && strangers_.rbegin()->first > 1;
+  return Dispensable(crowd ? addresses_.find(std::string(strangers_.rbegin()->second))->second.order : order_);
+}
+
+void PeerTable::NoteStrangers(Addresses::iterator address, size_t before) {
+  const size_t now = address->second.order[static_cast<size_t>(Standing::kStranger)].size();
+  if (now == before) return;
+  if (before > 0) strangers_.erase({before, address->first});
+  if (now > 0) strangers_.emplace(now, address->first);
+}
+
 void PeerTable::EvictSeat(Seat& seat) {
   Peer& peer = seat.peer_;
   seat.Leave();
@@ -34,7 +46,7 @@ bool PeerTable::MakeRoom(const std::string& address) {
   const auto found = addresses_.find(address);
   const bool crowded = found != addresses_.end() && found->second.seats >= limits_.per_address_max;
   if (!crowded && size_ < limits_.connections_max) return true;
-  Seat* const seat = Dispensable(crowded ? found->second.order : order_);
+  Seat* const seat = crowded ? Dispensable(found->second.order) : Dispensable();
   if (seat == nullptr) return false;
   EvictSeat(*seat);
   return true;
@@ -58,9 +70,15 @@ void PeerTable::Relieve(const Seat* spared) {
   }
 }
 
+bool PeerTable::HoldsTooMuch(const Seat& seat) const {
+  if (held_ <= limits_.bytes_max || seat.left_) return false;
+  const size_t own = seat.address_->second.held;
+  return std::ranges::none_of(addresses_, [own](const auto& other) { return other.second.held > own; });
+}
+
 void PeerTable::Thin() {
   for (size_t i = size_ / kThinnedPart + 1; i > 0; --i) {
-    Seat* const seat = Dispensable(order_);
+    Seat* const seat = Dispensable();
     if (seat == nullptr || seat->standing_ == Standing::kBusy) return;
     EvictSeat(*seat);
   }
@@ -74,7 +92,9 @@ PeerTable::Seat::Seat(PeerTable& table, Peer& peer, const std::string& address)
   Seats& all = table_.order_[static_cast<size_t>(standing_)];
   in_table_ = all.insert(all.end(), this);
   Seats& near = own.order[static_cast<size_t>(standing_)];
+  const size_t strangers = near.size();
   in_address_ = near.insert(near.end(), this);
+  table_.NoteStrangers(address_, strangers);
   in_holders_ = own.others.insert(own.others.end(), this);
 }
 
@@ -91,8 +111,10 @@ void PeerTable::Seat::Become(Standing standing) {
   const auto from = static_cast<size_t>(std::exchange(standing_, standing));
   const auto to = static_cast<size_t>(standing);
   const auto move = [&](Order& order, Seats::iterator at) { order[to].splice(order[to].end(), order[from], at); };
+  const size_t strangers = address_->second.order[static_cast<size_t>(Standing::kStranger)].size();
   move(table_.order_, in_table_);
   move(address_->second.order, in_address_);
+  table_.NoteStrangers(address_, strangers);
 }
 
 void PeerTable::Seat::Count() {
@@ -115,7 +137,9 @@ void PeerTable::Seat::Leave() {
   if (std::exchange(left_, true)) return;
   Address& own = address_->second;
   (held_ > 0 ? own.holders : own.others).erase(in_holders_);
+  const size_t strangers = own.order[static_cast<size_t>(Standing::kStranger)].size();
   own.order[static_cast<size_t>(standing_)].erase(in_address_);
+  table_.NoteStrangers(address_, strangers);
   table_.order_[static_cast<size_t>(standing_)].erase(in_table_);
   table_.held_ -= held_;
   own.held -= held_;

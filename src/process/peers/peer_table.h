@@ -5,7 +5,10 @@
 #include <cstdint>
 #include <list>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace fairlead::process::peers {
 
@@ -19,10 +22,12 @@ struct PeerLimits {
 
 /// Decides who is closed first.
 enum class Standing : uint8_t {
-  kStranger,  ///< has not shown yet that it speaks the protocol: goes first, the one that came first before all
-  kIdle,      ///< has nothing to wait for: goes next, the longest silent first
-  kBusy,      ///< waits for this daemon: goes last, the one that has waited longest before all
-  kMember,    ///< belongs here for long, as a driver: stays, unless memory is short
+  /// Has not shown yet that it speaks the protocol: goes first, of the address of which there are most, the one that
+  /// came first before all. So whoever comes from elsewhere has the time to say what it wants.
+  kStranger,
+  kIdle,    ///< has nothing to wait for: goes next, the longest silent first
+  kBusy,    ///< waits for this daemon: goes last, the one that has waited longest before all
+  kMember,  ///< belongs here for long, as a driver: stays, unless memory is short
 };
 
 /// The other end of one connection, as a PeerTable sees it.
@@ -36,8 +41,8 @@ class Peer {
 };
 
 /// Bounds what all connections of a daemon's port hold together, so that no peer and no address takes the place of
-/// others: over a limit the peers go that are needed least. All calls are O(1), except that making room for memory
-/// looks at the addresses that hold some. Single-threaded.
+/// others: over a limit the peers go that are needed least. All calls are O(1), but for O(log addresses) as
+/// strangers come and go, and that making room for memory looks at the addresses that hold some. Single-threaded.
 class PeerTable {
  public:
   class Seat;
@@ -50,6 +55,8 @@ class PeerTable {
   /// Evicts while more than the limit is held: of the address that holds most, who has not moved for longest. Not
   /// `spared`, who is being served.
   void Relieve(const Seat* spared);
+  /// Whether too much is held, and most of it by the address of `seat`: then that one is to go, and not another.
+  bool HoldsTooMuch(const Seat& seat) const;
   /// Evicts a part of those that are strangers, or idle when there are none: the process wants for open files.
   void Thin();
 
@@ -67,14 +74,20 @@ class PeerTable {
     Seats holders;  // the longest without a move first
     Seats others;   // those that hold nothing
   };
+  using Addresses = std::map<std::string, Address>;
   static Seat* Dispensable(const Order& order);
+  /// Of all addresses.
+  Seat* Dispensable() const;
   static void EvictSeat(Seat& seat);
+  /// A stranger of this address has come, or is one no more; there were `before`.
+  void NoteStrangers(Addresses::iterator address, size_t before);
 
   const PeerLimits limits_;
   size_t size_ = 0;
   size_t held_ = 0;
   Order order_;
-  std::map<std::string, Address> addresses_;
+  Addresses addresses_;
+  std::set<std::pair<size_t, std::string_view>> strangers_;  // how many of each address that has some
 };
 
 /// One connection's place in the table, from its acceptance to its end.
@@ -97,7 +110,7 @@ class PeerTable::Seat {
   friend class PeerTable;
   PeerTable& table_;
   Peer& peer_;
-  std::map<std::string, Address>::iterator address_;
+  Addresses::iterator address_;
   Standing standing_ = Standing::kStranger;
   bool left_ = false;
   size_t held_ = 0;

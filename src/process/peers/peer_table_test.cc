@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -63,6 +64,34 @@ TEST_F(PeerTableTest, AnAddressBeyondItsShareLosesItsOwn) {
   for (const char* name : {"1", "2", "3", "4"}) Come(table, name);
   EXPECT_EQ(gone_, (Names{"1", "2"}));
   EXPECT_EQ(table.size(), 3U);
+}
+
+TEST_F(PeerTableTest, OfStrangersThoseGoWhoseAddressHasMost) {
+  PeerTable& table = Make({.connections_max = 6, .per_address_max = 6});
+  Come(table, "first", "honest");
+  for (const char* name : {"1", "2", "3"}) Come(table, name, "crowd");
+  for (const char* name : {"4", "5"}) Come(table, name, "second crowd");
+  Come(table, "6", "crowd");
+  Come(table, "7", "second crowd");
+  Come(table, "8", "third");
+  EXPECT_EQ(gone_, (Names{"1", "2", "4"}));
+  Come(table, "another", "honest").seat.Become(Standing::kIdle);
+  Come(table, "9", "fourth");
+  EXPECT_EQ(gone_.size(), 5U);
+  EXPECT_EQ(std::ranges::count(gone_, "first"), 0);
+}
+
+TEST_F(PeerTableTest, WhoKeepsTooMuchIsToldByWhatItsAddressHolds) {
+  PeerTable& table = Make({.bytes_max = 100});
+  Guest& small = Come(table, "small", "b");
+  Guest& large = Come(table, "large");
+  small.Hold(30);
+  large.Hold(60);
+  EXPECT_FALSE(table.HoldsTooMuch(large.seat));
+  Guest& more = Come(table, "more");
+  more.Hold(20);
+  EXPECT_TRUE(table.HoldsTooMuch(more.seat));
+  EXPECT_FALSE(table.HoldsTooMuch(small.seat));
 }
 
 TEST_F(PeerTableTest, MemoryIsTakenFromTheAddressThatHoldsMostAndFromWhoDoesNotMove) {

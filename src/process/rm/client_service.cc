@@ -3,6 +3,7 @@
 
 #include "endpoints/yarn/rm_convert.h"
 #include "endpoints/yarn/rm_decode.h"
+#include "endpoints/yarn/text_bounds.h"
 #include "endpoints/yarn/utilization.h"
 #include "process/rm/reports.h"
 #include "process/rm/service_support.h"
@@ -88,9 +89,7 @@ void ResourceManager::Submit(const rpc::IncomingCall& call) {
   if (!request->application_submission_context->am_container_spec) return RefuseMissing(call, "launch context");
   base::Result<m::Submission> submission = endpoints::yarn::ToSubmission(*request->application_submission_context,
                                                                          SubmitterOf(call.caller.user, call.peer.host));
-  if (!submission.ok()) {
-    return Refuse(to, ex::kYarn, "java.lang.IllegalArgumentException: " + submission.error().message);
-  }
+  if (!submission.ok()) return RefuseRequest(call, submission.error(), "java.lang.IllegalArgumentException: ");
   m::Submit event;
   event.submission = std::move(*submission);
   Ask(std::move(event), [this, to](const m::OuterEffect& effect) {
@@ -102,6 +101,9 @@ void ResourceManager::Kill(const rpc::IncomingCall& call) {
   const auto request = Parse<w::KillApplicationRequestProto>(call);
   if (!request) return;
   if (!request->application_id) return RefuseMissing(call, "application id");
+  const base::Status within =
+      endpoints::yarn::Within("diagnostics", request->Diagnostics().size(), endpoints::yarn::kDiagnosticsMax);
+  if (!within.ok()) return RefuseRequest(call, within.error());
   m::KillApp event;
   event.app = FromWire(*request->application_id);
   const fairlead::rm::App* app = core().FindApp(event.app);

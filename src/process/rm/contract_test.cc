@@ -120,7 +120,7 @@ class Cluster {
       Do(event);
     }
   }
-  /// The effects, also of what followed from it. The books must agree afterwards.
+  /// The effects, with those that followed. The books must agree afterwards.
   std::vector<m::OuterEffect> Do(m::OuterEvent event) {
     std::vector<m::OuterEffect> all;
     std::vector<m::OuterEvent> events = {std::move(event)};

@@ -24,11 +24,11 @@ base::Result<m::RefreshNodes> ResourceManager::HostLists() const {
   return lists;
 }
 
-base::Status ResourceManager::LoadDrained(const std::map<std::string, int64_t>& seconds) {
-  if (!store_) return {};
-  const auto orders = env::LoadRecords<DrainOrder>(*store_, kDrainOrderTable);
+base::Status ResourceManager::LoadDrained(StoredState& state) {
+  if (!store_ || !options_.recovery) return {};
+  const auto orders = env::LoadRecords<DrainOrder>(*store_, kDrainOrderTable, &state.unread);
   if (!orders.ok()) return orders.error();
-  for (const auto& [host, given] : seconds) drained_[host].seconds = given;
+  for (const auto& [host, given] : state.started.draining) drained_[host].seconds = given;
   for (const auto& [host, order] : *orders) {
     if (const auto found = drained_.find(host); found != drained_.end()) found->second.order = order;
   }

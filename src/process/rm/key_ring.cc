@@ -1,5 +1,6 @@
 #include "process/rm/key_ring.h"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -18,7 +19,9 @@ using endpoints::yarn::ToWire;
 
 namespace {
 constexpr char kTable[] = "rm/key";
-}
+constexpr char kLaidOpenTable[] = "rm/key-laid-open";
+constexpr base::Duration kLaidOpenFor = base::Duration::Seconds(600);
+}  // namespace
 
 KeyRing::KeyRing(env::Loop& loop, const fairlead::rm::Core& core, KeyTimes times)
     : loop_(loop), core_(core), times_(times) {}
@@ -42,20 +45,26 @@ std::string KeyRing::RandomKey() {
 }
 
 base::Result<KeyRing::Stored> KeyRing::Load(env::Store& store) {
-  base::Result<Stored> stored = env::LoadRecords<MasterKeys>(store, kTable);
-  if (!stored.ok()) return stored;
-  for (const auto& [name, keys] : *stored) {
-    if (keys.current.bytes.empty()) return base::Error{"state store " + store.Name() + ": key " + name + " is empty"};
+  auto keys = env::LoadRecords<MasterKeys>(store, kTable);
+  if (!keys.ok()) return keys.error();
+  for (const auto& [name, of_kind] : *keys) {
+    if (of_kind.current.bytes.empty()) {
+      return base::Error{"state store " + store.Name() + ": key " + name + " is empty"};
+    }
   }
-  return stored;
+  const auto laid_open = env::LoadRecords<LaidOpen>(store, kLaidOpenTable);
+  if (!laid_open.ok()) return laid_open.error();
+  return Stored{std::move(*keys), laid_open->empty() ? LaidOpen{} : laid_open->front().second};
 }
 
-std::vector<env::Row> KeyRing::Start(const Stored& stored, Save save) {
+std::vector<env::Row> KeyRing::Start(const Stored& stored, Attempts running, bool laid_open, Save save) {
   save_ = std::move(save);
+  running_ = std::move(running);
+  laid_open_ = stored.laid_open;
   std::vector<env::Row> fresh;
   for (const Kind& kind : Kinds()) {
     bool found = false;
-    for (const auto& [name, keys] : stored) {
+    for (const auto& [name, keys] : stored.keys) {
       if (name != kind.name) continue;
       *kind.keys = keys;
       found = true;
@@ -63,8 +72,14 @@ std::vector<env::Row> KeyRing::Start(const Stored& stored, Save save) {
     kind.keys->current.hmac = times_.hmac;
     if (kind.keys->next) kind.keys->next->hmac = times_.hmac;
     if (found) {
+      if (laid_open) {
+        Replace(kind);
+        fresh.push_back(RowOf(kind, *kind.keys));
+      }
       // As AMRMTokenSecretManager.recover: masters that have not heard of the next key yet keep theirs for a while.
-      if (kind.keys->next) ActivateLater(kind);
+      if (!kind.keys->next) continue;
+      const bool open = kind.keys == &amrm_ && AmRmLaidOpen();
+      ActivateLater(kind, open ? LaidOpenFor() : *kind.activation);
       continue;
     }
     int32_t id = 0;
@@ -72,8 +87,26 @@ std::vector<env::Row> KeyRing::Start(const Stored& stored, Save save) {
     *kind.keys = MasterKeys{{id, RandomKey(), times_.hmac}, std::nullopt};
     fresh.push_back(RowOf(kind, *kind.keys));
   }
+  if (laid_open) fresh.push_back({kLaidOpenTable, "", base::EncodeStored(laid_open_)});
   roll_timer_ = loop_.After(times_.roll, [this] { Roll(); });
   return fresh;
+}
+
+base::Duration KeyRing::LaidOpenFor() const {
+  return base::Duration::Millis(std::clamp<int64_t>(laid_open_.until.ms - loop_.Wall().ms, 0, kLaidOpenFor.millis()));
+}
+
+// All keys of a kind lay open, the next one too.
+void KeyRing::Replace(const Kind& kind) {
+  MasterKeys& keys = *kind.keys;
+  keys.Activate();
+  keys.Roll(RandomKey());
+  if (kind.keys == &amrm_) {
+    laid_open_ = {keys.current.id, {loop_.Wall().ms + kLaidOpenFor.millis()}};
+    return;
+  }
+  keys.Activate();
+  if (kind.activation) keys.Roll(RandomKey());
 }
 
 // A key is used only when it is stored: a token made with it outlives this run.
@@ -93,15 +126,15 @@ void KeyRing::Roll() {
   save_(std::move(rows), [this, kinds, rolled = std::move(rolled)] {
     for (size_t i = 0; i < kinds.size(); ++i) {
       *kinds[i].keys = rolled[i];
-      ActivateLater(kinds[i]);
+      ActivateLater(kinds[i], *kinds[i].activation);
     }
     roll_timer_ = loop_.After(times_.roll, [this] { Roll(); });
   });
 }
 
 // Not stored: the next run does it again.
-void KeyRing::ActivateLater(const Kind& kind) {
-  activations_.push_back(loop_.After(*kind.activation, [keys = kind.keys] {
+void KeyRing::ActivateLater(const Kind& kind, base::Duration after) {
+  activations_.push_back(loop_.After(after, [keys = kind.keys] {
     if (keys->next) keys->Activate();
   }));
 }
@@ -170,12 +203,14 @@ model::rm::NodeAddress KeyRing::AddressOf(model::NodeIndex index) {
 
 base::Result<endpoints::yarn::TokenSecret> KeyRing::Secret(std::string_view identifier) const {
   w::AMRMTokenIdentifierProto token;
-  if (!token.ParseFrom(identifier).ok()) return base::Error{"The AMRM token cannot be read."};
+  if (!token.ParseFrom(identifier, wire::hadoop_rpc::kTokenIdentifier).ok())
+    return base::Error{"The AMRM token cannot be read."};
   const model::ApplicationAttemptId attempt = endpoints::yarn::FromWire(token.AppAttemptId());
   if (!core_.AttemptIsKnown(attempt)) {
     return base::Error{ToString(attempt) + " not found in AMRMTokenSecretManager."};
   }
   const MasterKey* key = amrm_.Find(token.KeyId());
+  if (key == &amrm_.current && AmRmLaidOpen() && !running_.contains(attempt)) key = nullptr;
   if (!key) return base::Error{"Invalid AMRMToken from " + ToString(attempt)};
   return endpoints::yarn::TokenSecret{endpoints::yarn::TokenPassword(*key, identifier), ToString(attempt)};
 }

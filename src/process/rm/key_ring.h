@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,12 +32,25 @@ class KeyRing : public endpoints::yarn::TokenSource, public endpoints::yarn::Tok
 
   /// Stores rows, however often it must be tried, then calls `stored`.
   using Save = std::function<void(std::vector<env::Row> rows, std::function<void()> stored)>;
-  /// Keys of an earlier run, by the name of their kind.
-  using Stored = std::vector<std::pair<std::string, endpoints::yarn::MasterKeys>>;
+  /// The AMRM key that lay open to others last, and until when it is believed of attempts that hold a token of it.
+  struct LaidOpen {
+    int32_t key = 0;
+    base::WallTime until;
+    FL_FIELDS(key, until)
+  };
+  struct Stored {
+    std::vector<std::pair<std::string, endpoints::yarn::MasterKeys>> keys;  // by the name of their kind
+    LaidOpen laid_open;
+  };
   static base::Result<Stored> Load(env::Store& store);
+  /// The attempts that an earlier run has left running.
+  using Attempts = std::set<model::ApplicationAttemptId>;
   /// Takes the stored keys, makes those that are missing, and begins to roll. Gives the rows that must be stored before
-  /// a key is used; later ones go to `save`.
-  std::vector<env::Row> Start(const Stored& stored, Save save);
+  /// a key is used; later ones go to `save`. With `laid_open` others could read the stored keys, and write them: each
+  /// is replaced at once. The AMRM key that lay open is believed of `running` attempts alone, for ten minutes at most,
+  /// in which their masters are given tokens of the new one. Nodes get two new keys, one at their registration and one
+  /// with the next heartbeat, so that they keep none that lay open but for attempts that have used it there.
+  std::vector<env::Row> Start(const Stored& stored, Attempts running, bool laid_open, Save save);
 
   endpoints::yarn::RpcToken AmRmToken(const model::ApplicationAttemptId& attempt) const;
   endpoints::yarn::RpcToken NmRpcToken(const model::ApplicationAttemptId& attempt,
@@ -65,8 +79,13 @@ class KeyRing : public endpoints::yarn::TokenSource, public endpoints::yarn::Tok
   };
   std::vector<Kind> Kinds();
   std::string RandomKey();
+  void Replace(const Kind& kind);
+  /// The current AMRM key lay open, and the next is not alone yet.
+  bool AmRmLaidOpen() const { return amrm_.next && laid_open_.until.ms != 0 && amrm_.current.id == laid_open_.key; }
   void Roll();
-  void ActivateLater(const Kind& kind);
+  void ActivateLater(const Kind& kind, base::Duration after);
+  /// How long it is still believed.
+  base::Duration LaidOpenFor() const;
   static env::Row RowOf(const Kind& kind, const endpoints::yarn::MasterKeys& keys);
 
   env::Loop& loop_;
@@ -76,6 +95,8 @@ class KeyRing : public endpoints::yarn::TokenSource, public endpoints::yarn::Tok
   endpoints::yarn::MasterKeys node_;
   endpoints::yarn::MasterKeys container_;
   endpoints::yarn::MasterKeys page_;
+  LaidOpen laid_open_;
+  Attempts running_;  // as this run began
   Save save_;
   env::Loop::TimerId roll_timer_ = 0;
   std::vector<env::Loop::TimerId> activations_;

@@ -60,7 +60,7 @@ class Teller {
     }
     return true;
   }
-  /// The room of what is taken back is held first, for who gains it.
+  /// A reservation precedes the preemption notice: `held_for_` is the application that will get the room.
   bool operator()(const ms::PreemptionNotice& effect, Happening& out) const {
     Of(HappeningKind::kNotice, effect.app, out);
     out.container = effect.container;

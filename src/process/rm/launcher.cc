@@ -39,7 +39,8 @@ base::Result<std::string> MasterLauncher::BuildRequest(const model::rm::LaunchMa
   const fairlead::rm::App* app = core_.AppAt(launch.app);
   if (!app) return base::Error{"the application is gone"};
   w::ApplicationSubmissionContextProto context;
-  if (base::Status parsed = context.ParseFrom(app->submission.context); !parsed.ok()) return parsed.error();
+  if (base::Status parsed = context.ParseFrom(app->submission.context, wire::hadoop_rpc::kKept); !parsed.ok())
+    return parsed.error();
   w::ContainerLaunchContextProto spec = std::move(context.am_container_spec).value_or(w::ContainerLaunchContextProto{});
   const auto set_env = [&](const std::string& key, const std::string& value) {
     for (w::StringStringMapProto& entry : spec.environment) {
@@ -108,7 +109,7 @@ void MasterLauncher::Try(uint64_t id) {
                    return Finish(id, remote.empty() ? error.message : remote + ": " + error.remote.message);
                  }
                  w::StartContainersResponseProto response;
-                 if (base::Status parsed = response.ParseFrom(*answer); !parsed.ok()) {
+                 if (base::Status parsed = response.ParseFrom(*answer, wire::hadoop_rpc::kAnswer); !parsed.ok()) {
                    return Finish(id, parsed.error().message);
                  }
                  if (response.failed_requests.empty()) return Finish(id, "");

@@ -16,6 +16,7 @@ using base::Duration;
 namespace {
 constexpr Duration kSignOfLife = Duration::Millis(100);
 constexpr Duration kProbeAgain = Duration::Millis(250);
+static_assert(kSignOfLife < kProbeAgain, "an answer belongs to the last question");
 constexpr Duration kTransition = Duration::Seconds(10);
 
 rpc::RpcTarget HaTarget(const env::Endpoint& address, const std::string& user) {
@@ -42,7 +43,7 @@ base::Status Leadership::Start() {
   Ports::Membership membership;
   membership.may_act = [this] { return elector_->MayAct(); };
   membership.on_waiting = [this] { OnWaiting(); };
-  membership.nobody_leads = [this] { return probing_ || manager_; };
+  membership.nobody_leads = [this] { return probing_; };
   membership.on_ha_call = [this](const rpc::IncomingCall& call) { OnHaCall(call); };
   membership.not_active = "ResourceManager " + options_.id + " is not Active!";
   base::Result<std::unique_ptr<Ports>> ports = Ports::Listen(loop_, net_, options_.ports, std::move(membership));
@@ -101,32 +102,33 @@ void Leadership::Deposed(const std::string& why) {
 // ---- What waits ----
 
 void Leadership::OnWaiting() {
-  if (acting()) return ports_->LetIn();
   if (!std::exchange(probing_, true)) Probe();
 }
 
+// Not only the one that the elector names: it knows none while its own connection is made anew.
 void Leadership::Probe() {
-  const auto again = [this, alive = alive_] {
-    loop_.After(kProbeAgain, [this, alive] {
-      if (*alive) Probe();
-    });
-  };
-  if (manager_) {  // it takes what waits, now or when it may act again
+  if (acting()) {
     probing_ = false;
-    return;
+    return ports_->LetIn();
   }
-  const env::Endpoint* leader = LeaderAdmin();
-  if (!leader) return again();
-  client_.Call<h::GetServiceStatusResponseProto>(
-      HaTarget(*leader, options_.id), "getServiceStatus", h::GetServiceStatusRequestProto{}, kSignOfLife,
-      [this, alive = alive_, again,
-       address = *leader](base::Result<h::GetServiceStatusResponseProto, rpc::RpcError> answer) {
-        if (!*alive) return;
-        if (!answer.ok()) client_.Disconnect(address);
-        if (!answer.ok() || answer->state != h::HAServiceStateProto::kActive) return again();
-        probing_ = false;
-        if (!manager_) ports_->LetIn();
-      });
+  const uint64_t question = ++question_;
+  for (const auto& [member, address] : options_.admin_of) {
+    if (member == options_.id) continue;
+    client_.Call<h::GetServiceStatusResponseProto>(
+        HaTarget(address, options_.id), "getServiceStatus", h::GetServiceStatusRequestProto{}, kSignOfLife,
+        [this, alive = alive_, question, at = address,
+         mark = ports_->server().WaitingMark()](base::Result<h::GetServiceStatusResponseProto, rpc::RpcError> answer) {
+          if (!*alive) return;
+          if (!answer.ok()) client_.Disconnect(at);
+          if (!answer.ok() || answer->state != h::HAServiceStateProto::kActive || question != question_) return;
+          ++question_;
+          probing_ = false;
+          ports_->LetIn(mark);
+        });
+  }
+  loop_.After(kProbeAgain, [this, alive = alive_, question] {
+    if (*alive && question == question_) Probe();
+  });
 }
 
 const env::Endpoint* Leadership::LeaderAdmin() const {
@@ -160,7 +162,7 @@ bool Leadership::MayTransition(const rpc::IncomingCall& call) {
     return false;
   }
   h::TransitionToActiveRequestProto request;  // the other transition's has the same fields
-  if (!request.ParseFrom(call.request).ok()) {
+  if (!request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method)).ok()) {
     server.Fail(call.token, ex::kInvalidProtocolBuffer, "The request does not parse.");
     return false;
   }

@@ -23,7 +23,7 @@ struct LeadershipOptions {
   std::map<std::string, env::Endpoint> admin_of;  // of every member, for what they ask each other
   model::AccessList admin_acl;
   std::function<std::vector<std::string>(const std::string&)> groups_of;
-  /// Read anew for each leadership: the configuration's files may have changed.
+  /// Read again for each leadership: the configuration's files may have changed.
   std::function<base::Result<ResourceManagerOptions>()> manager;
   std::function<void(ResourceManager&)> on_active;
   /// The manager is about to end.
@@ -34,7 +34,8 @@ struct LeadershipOptions {
 
 /// One of several resource managers. It makes a ResourceManager when it is elected, ends it when it is not the leader
 /// any more, and answers HAServiceProtocol all the time. While another leads, calls are refused at once with a
-/// StandbyException (the leader has just answered: it lives); while nobody is known to lead, they wait (ports.h).
+/// StandbyException: since they came the leader has been asked, and has answered. While nobody is known to lead, they
+/// wait (ports.h).
 class Leadership {
  public:
   Leadership(env::Loop& loop, env::Net& net, env::Log& log, std::unique_ptr<env::Elector> elector,
@@ -54,7 +55,9 @@ class Leadership {
   void Deposed(const std::string& why);
 
   void OnWaiting();
-  /// Asks the leader for a sign of life; what waits is let in (and refused) when there is one.
+  /// Asks the others whether they lead, again and again while something waits and nobody does. One that does is a
+  /// reason to refuse what has waited since before it was asked. What came later may come from the dying leader: its
+  /// callers would go back there, and sleep for half a minute.
   void Probe();
 
   // HAServiceProtocol
@@ -77,7 +80,8 @@ class Leadership {
   std::unique_ptr<env::Elector> elector_;
   std::unique_ptr<env::Store> store_;
   std::unique_ptr<ResourceManager> manager_;
-  bool probing_ = false;
+  bool probing_ = false;                    // nobody is known to lead, and something waits
+  uint64_t question_ = 0;                   // the last one to the others
   std::vector<rpc::CallToken> to_active_;   // transitions that wait until this process leads,
   std::vector<rpc::CallToken> to_standby_;  // and until it does not
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

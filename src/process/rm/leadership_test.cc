@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -86,38 +88,17 @@ class Submitter {
   int current_ = 0;
 };
 
-/// One run.
-class Takeovers {
- public:
-  Takeovers(uint64_t seed, env_sim::QuorumBugs bugs) : world_(seed), chance_(seed), quorum_(world_, kSession, bugs) {
-    world_.faults().store_failure = 0.01;
+/// Two managers and a quorum.
+class Pair {
+ protected:
+  Pair(uint64_t seed, env_sim::QuorumBugs bugs) : world_(seed), chance_(seed), quorum_(world_, kSession, bugs) {
     for (int i = 0; i < kManagers; ++i) {
       machines_.push_back(&world_.AddMachine(NameOf(i)));
       managers_.emplace_back();
       Start(i);
     }
-    submitter_ = std::make_unique<Submitter>(world_.AddMachine("client"));
   }
 
-  /// What went wrong, or "".
-  std::string Go() {
-    const base::Instant end = world_.now() + Duration::Seconds(60);
-    while (world_.now() < end && wrong_.empty()) {
-      Fault();
-      Pass(Duration{chance_.Between(Duration::Millis(50).ns, Duration::Seconds(2).ns)});
-    }
-    Heal();
-    const bool leads = world_.RunUntil(world_.now() + kSession * 5, [this] { return Acting() != nullptr; });
-    if (!leads && wrong_.empty()) wrong_ = "nobody leads after everything was healed";
-    Pass(Duration::Seconds(1));
-    if (wrong_.empty()) CheckAcknowledged();
-    return wrong_;
-  }
-
-  int64_t leaders() const { return quorum_.epochs(); }
-  size_t acknowledged() const { return submitter_->submitted.size(); }
-
- private:
   void Start(int manager) {
     env_sim::Machine& machine = *machines_[static_cast<size_t>(manager)];
     LeadershipOptions options;
@@ -150,6 +131,42 @@ class Takeovers {
     return nullptr;
   }
 
+  env_sim::World world_;
+  base::Rng chance_;
+  env::NullLog log_;
+  SimQuorum quorum_;
+  std::vector<env_sim::Machine*> machines_;
+  std::vector<std::unique_ptr<Leadership>> managers_;
+  std::string wrong_;
+};
+
+/// One run.
+class Takeovers : Pair {
+ public:
+  Takeovers(uint64_t seed, env_sim::QuorumBugs bugs) : Pair(seed, bugs) {
+    world_.faults().store_failure = 0.01;
+    submitter_ = std::make_unique<Submitter>(world_.AddMachine("client"));
+  }
+
+  /// What went wrong, or "".
+  std::string Go() {
+    const base::Instant end = world_.now() + Duration::Seconds(60);
+    while (world_.now() < end && wrong_.empty()) {
+      Fault();
+      Pass(Duration{chance_.Between(Duration::Millis(50).ns, Duration::Seconds(2).ns)});
+    }
+    Heal();
+    const bool leads = world_.RunUntil(world_.now() + kSession * 5, [this] { return Acting() != nullptr; });
+    if (!leads && wrong_.empty()) wrong_ = "nobody leads after everything was healed";
+    Pass(Duration::Seconds(1));
+    if (wrong_.empty()) CheckAcknowledged();
+    return wrong_;
+  }
+
+  int64_t leaders() const { return quorum_.epochs(); }
+  size_t acknowledged() const { return submitter_->submitted.size(); }
+
+ private:
   void Pass(Duration time) {
     world_.RunUntil(
         world_.now() + time, [this] { return !wrong_.empty(); }, [this] { Check(); });
@@ -227,14 +244,7 @@ class Takeovers {
     }
   }
 
-  env_sim::World world_;
-  base::Rng chance_;
-  env::NullLog log_;
-  SimQuorum quorum_;
-  std::vector<env_sim::Machine*> machines_;
-  std::vector<std::unique_ptr<Leadership>> managers_;
   std::unique_ptr<Submitter> submitter_;
-  std::string wrong_;
 };
 
 TEST(Leadership, OneActsAndNothingAcknowledgedIsLost) {
@@ -260,6 +270,133 @@ std::string FirstFault(env_sim::QuorumBugs bugs) {
 TEST(Leadership, AMissingFenceIsFound) { EXPECT_EQ(FirstFault({.no_fence = true}), "a deposed leader has written"); }
 
 TEST(Leadership, ALateStepDownIsFound) { EXPECT_EQ(FirstFault({.late_step_down = true}), "two managers act"); }
+
+// ---- Clients in mid-call ----
+
+/// As a client of Hadoop's at its default settings (RetryPolicies.FailoverOnNetworkExceptionRetry): of one call the
+/// first failover is at once, and before the second it sleeps.
+class DefaultClient {
+ public:
+  DefaultClient(env_sim::World& world, env_sim::Machine& machine)
+      : world_(world), loop_(machine.loop()), rpc_(machine.loop(), machine.net()) {
+    Call();
+  }
+  int sent_to_sleep = 0;
+  int64_t answered = 0;
+  Duration longest;
+
+ private:
+  void Call() {
+    began_ = world_.now();
+    failovers_ = 0;
+    Ask();
+  }
+  void Ask() {
+    const rpc::RpcTarget target{
+        {NameOf(current_), 8032}, std::string(w::kApplicationClientProtocol), {"user", "", std::nullopt}};
+    rpc_.Call<w::GetNewApplicationResponseProto>(
+        target, "getNewApplication", w::GetNewApplicationRequestProto{}, Duration::Seconds(120),
+        [this](const base::Result<w::GetNewApplicationResponseProto, rpc::RpcError>& answer) {
+          if (!answer.ok()) return FailOver();
+          ++answered;
+          longest = std::max(longest, world_.now() - began_);
+          loop_.After(Duration::Millis(20), [this] { Call(); });
+        });
+  }
+  void FailOver() {
+    current_ = (current_ + 1) % kManagers;
+    if (++failovers_ == 1) return loop_.Post([this] { Ask(); });
+    ++sent_to_sleep;
+    loop_.After(Duration::Seconds(30), [this] { Ask(); });
+  }
+
+  env_sim::World& world_;
+  env::Loop& loop_;
+  rpc::RpcClient rpc_;
+  base::Instant began_;
+  int current_ = 0;
+  int failovers_ = 0;
+};
+
+/// Asks one manager all the time, whether it leads or not.
+class Asker {
+ public:
+  Asker(env_sim::Machine& machine, int manager) : manager_(manager), rpc_(machine.loop(), machine.net()) { Ask(); }
+  int64_t answered = 0;
+
+ private:
+  void Ask() {
+    const rpc::RpcTarget target{
+        {NameOf(manager_), 8032}, std::string(w::kApplicationClientProtocol), {"user", "", std::nullopt}};
+    rpc_.Call<w::GetClusterMetricsResponseProto>(target, "getClusterMetrics", w::GetClusterMetricsRequestProto{},
+                                                 Duration::Seconds(120), [this](const auto&) {
+                                                   ++answered;
+                                                   Ask();
+                                                 });
+  }
+  const int manager_;
+  rpc::RpcClient rpc_;
+};
+
+class Kills : Pair {
+ public:
+  explicit Kills(uint64_t seed) : Pair(seed, {}) {
+    for (int i = 0; i < kManagers; ++i) askers_.emplace_back(world_.AddMachine("asker" + std::to_string(i)), i);
+    Settle();
+    for (int i = 0; i < 10; ++i) clients_.emplace_back(world_, world_.AddMachine("client" + std::to_string(i)));
+    Settle();
+    for (DefaultClient& client : clients_) {  // what the first of them met at a standby does not count
+      client.sent_to_sleep = 0;
+      client.longest = {};
+    }
+  }
+
+  void KillLeader() {
+    const int manager = Leading();
+    ASSERT_GE(manager, 0);
+    managers_[static_cast<size_t>(manager)].reset();
+    machines_[static_cast<size_t>(manager)]->Crash();
+    machines_[static_cast<size_t>(manager)]->Restart();  // the host lives, and refuses connections
+    Settle();
+    Start(manager);
+    Settle();
+  }
+  int SentToSleep() const {
+    int count = 0;
+    for (const DefaultClient& client : clients_) count += client.sent_to_sleep;
+    return count;
+  }
+  Duration Longest() const {
+    Duration longest;
+    for (const DefaultClient& client : clients_) longest = std::max(longest, client.longest);
+    return longest;
+  }
+
+ private:
+  int Leading() const {
+    for (int i = 0; i < kManagers; ++i) {
+      if (managers_[static_cast<size_t>(i)] && managers_[static_cast<size_t>(i)]->acting()) return i;
+    }
+    return -1;
+  }
+  /// Time for a takeover, and for a moment that differs.
+  void Settle() {
+    const Duration time = kSession * 2 + Duration{chance_.Between(0, Duration::Millis(500).ns)};
+    world_.RunUntil(world_.now() + time, [] { return false; });
+  }
+
+  std::deque<Asker> askers_;
+  std::deque<DefaultClient> clients_;
+};
+
+TEST(Leadership, ClientsInMidCallAreTakenByTheNextLeader) {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    Kills run(seed);
+    for (int kill = 0; kill < 6; ++kill) run.KillLeader();
+    ASSERT_EQ(run.SentToSleep(), 0) << "seed " << seed;
+    ASSERT_LT(run.Longest(), Duration::Seconds(4)) << "seed " << seed;
+  }
+}
 
 }  // namespace
 }  // namespace fairlead::process::rm

@@ -15,7 +15,8 @@ namespace w = wire::yarn;
 
 void ResourceManager::OnMasterCall(const rpc::IncomingCall& call) {
   w::AMRMTokenIdentifierProto token;
-  if (!call.caller.by_token || !token.ParseFrom(call.caller.token_identifier).ok()) {
+  if (!call.caller.by_token ||
+      !token.ParseFrom(call.caller.token_identifier, wire::hadoop_rpc::kTokenIdentifier).ok()) {
     return Refuse(call.token, endpoints::yarn::exceptions::kAccessControl, "An AMRM token is needed.");
   }
   const model::ApplicationAttemptId attempt = endpoints::yarn::FromWire(token.AppAttemptId());
@@ -26,14 +27,14 @@ void ResourceManager::OnMasterCall(const rpc::IncomingCall& call) {
     const auto request = Parse<w::RegisterApplicationMasterRequestProto>(call);
     if (!request) return;
     base::Result<m::RegisterMaster> event = endpoints::yarn::ToEvent(*request, attempt);
-    if (!event.ok()) return Refuse(to, endpoints::yarn::exceptions::kYarn, event.error().message);
+    if (!event.ok()) return RefuseRequest(call, event.error());
     Ask(std::move(*event), [this, to](const m::OuterEffect& effect) {
       if (Refused(to, effect)) return;
       const auto& answer = std::get<m::RegisterMasterAnswer>(effect);
       w::RegisterApplicationMasterResponseProto response = endpoints::yarn::ToWire(answer, *keys_);
       if (const fairlead::rm::App* app = core().AppAt(answer.app)) {
         w::ApplicationSubmissionContextProto context;
-        if (context.ParseFrom(app->submission.context).ok() && context.am_container_spec) {
+        if (context.ParseFrom(app->submission.context, wire::hadoop_rpc::kKept).ok() && context.am_container_spec) {
           response.application_acls = context.am_container_spec->application_acls;
         }
       }
@@ -43,7 +44,7 @@ void ResourceManager::OnMasterCall(const rpc::IncomingCall& call) {
     const auto request = Parse<w::FinishApplicationMasterRequestProto>(call);
     if (!request) return;
     base::Result<m::FinishMaster> event = endpoints::yarn::ToEvent(*request, attempt);
-    if (!event.ok()) return Refuse(to, endpoints::yarn::exceptions::kYarn, event.error().message);
+    if (!event.ok()) return RefuseRequest(call, event.error());
     Ask(std::move(*event), [this, to](const m::OuterEffect& effect) {
       if (Refused(to, effect)) return;
       w::FinishApplicationMasterResponseProto response;
@@ -65,7 +66,7 @@ void ResourceManager::Allocate(const rpc::IncomingCall& call, const model::Appli
     if (!ask.resource_name) return RefuseMissing(call, "resource name in an ask");
   }
   base::Result<m::AllocateCall> event = endpoints::yarn::ToEvent(*request, attempt);
-  if (!event.ok()) return Refuse(call.token, endpoints::yarn::exceptions::kYarn, event.error().message);
+  if (!event.ok()) return RefuseRequest(call, event.error());
   ++counters_.allocate_calls;
   Ask(std::move(*event), [this, to = call.token, key, began = loop_.ReadClock()](const m::OuterEffect& effect) {
     counters_.allocate.Add(loop_.ReadClock() - began);

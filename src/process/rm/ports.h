@@ -46,8 +46,10 @@ class Ports final : private endpoints::yarn::TokenAuthority {
   void Attach(ResourceManager& manager);
   /// Nobody's. What the manager has not answered is refused with a StandbyException: callers ask the other manager.
   void Detach();
-  /// What waits is taken: by the manager if it acts, else it is refused with a StandbyException.
-  void LetIn() { server_.LetIn(); }
+  /// What waits is taken: by the manager if it acts, else it is refused with a StandbyException. `mark`: what came to
+  /// wait later waits on (RpcServer::WaitingMark).
+  void LetIn(rpc::RpcServer::Mark mark) { server_.LetIn(mark); }
+  void LetIn() { LetIn(server_.WaitingMark()); }
 
   rpc::RpcServer& server() { return server_; }
   const rpc::RpcServer& server() const { return server_; }

@@ -1,9 +1,11 @@
 #include "process/rm/resource_manager.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "endpoints/yarn/refusals.h"
+#include "endpoints/yarn/text_bounds.h"
 #include "model/access_list.h"
 #include "process/rm/reports.h"
 #include "process/rm/service_support.h"
@@ -15,7 +17,7 @@ namespace m = model::rm;
 namespace w = wire::yarn;
 
 namespace {
-constexpr char kEpochTable[] = "rm/epoch";
+constexpr size_t kUnreadTold = 20;  // with a line each
 constexpr int kSamplesBetweenKeeping = 6;
 constexpr size_t kTouchedMost = 100'000;
 constexpr base::Duration kStoreRetry = base::Duration::Seconds(1);
@@ -59,54 +61,57 @@ void ResourceManager::Serve(Ports& ports) {
   ports.Attach(*this);
 }
 
-base::Result<m::Started> ResourceManager::ReadStore(KeyRing::Stored* keys) {
-  m::Started started;
-  started.cluster_timestamp = started_.ms;
-  if (!store_) return started;
-  base::Result<KeyRing::Stored> stored_keys = KeyRing::Load(*store_);
-  if (!stored_keys.ok()) return stored_keys.error();
-  *keys = std::move(*stored_keys);
-  const auto epochs = env::LoadRecords<int32_t>(*store_, kEpochTable);
-  if (!epochs.ok()) return epochs.error();
-  if (!options_.recovery) return started;
-  for (const auto& [key, epoch] : *epochs) started.epoch = epoch + 1;
-  const auto load = [&](const char* table, auto& records) -> base::Status {
-    auto rows = env::LoadRecords<typename std::decay_t<decltype(records)>::value_type>(*store_, table);
-    if (!rows.ok()) return rows.error();
-    for (auto& [key, record] : *rows) records.push_back(std::move(record));
-    return {};
-  };
-  if (base::Status apps = load("rm/app", started.apps); !apps.ok()) return apps.error();
-  if (base::Status attempts = load("rm/attempt", started.attempts); !attempts.ok()) return attempts.error();
-  if (base::Status learned = load(fairlead::rm::kLearnedUseTable, started.learned); !learned.ok()) {
-    return learned.error();
+base::Result<StoredState> ResourceManager::ReadStore() {
+  if (!store_) return StoredState{};
+  return options_.recovery ? ReadState(*store_) : ForgetState(*store_);
+}
+
+void ResourceManager::TellOf(const StoredState& state) const {
+  if (state.forgotten_apps > 0) {
+    Warn(std::to_string(state.forgotten_apps) + " applications of an earlier run are forgotten, and removed from " +
+         store_->Name() + ": yarn.resourcemanager.recovery.enabled is false");
   }
-  const auto draining = env::LoadRecords<int64_t>(*store_, kDrainingTable);
-  if (!draining.ok()) return draining.error();
-  started.draining = {draining->begin(), draining->end()};
-  return started;
+  size_t told = 0;
+  for (const env::UnreadRow& row : state.unread) {
+    if (++told > kUnreadTold) break;
+    Warn("row " + row.key + " of table " + row.table + " in " + store_->Name() + " cannot be read (" + row.reason +
+         ") and is left out: what it stands for is not known to this run, and its containers end. The row stays where "
+         "it is; a release that can read it takes it up again");
+  }
+  if (state.unread.size() > kUnreadTold) {
+    Warn("and " + std::to_string(state.unread.size() - kUnreadTold) + " more rows of " + store_->Name() +
+         " that cannot be read");
+  }
 }
 
 base::Status ResourceManager::Open() {
-  KeyRing::Stored stored_keys;
-  base::Result<m::Started> started = ReadStore(&stored_keys);
-  if (!started.ok()) return started.error();
-  base::Result<std::unique_ptr<scheduler::Scheduler>> scheduler = options_.make_scheduler(started->epoch);
+  base::Result<StoredState> state = ReadStore();
+  if (!state.ok()) return state.error();
+  m::Started& started = state->started;
+  started.cluster_timestamp = started_.ms;
+  base::Result<std::unique_ptr<scheduler::Scheduler>> scheduler = options_.make_scheduler(started.epoch);
   if (!scheduler.ok()) return scheduler.error();
   machine_ = std::make_unique<ResourceMachine>(options_.core, std::move(*scheduler));
   machine_->SetWatch([this](base::WallTime wall, std::span<const model::scheduler::Effect> effects) {
     lately_.Record(wall, core(), effects);
   });
-  if (base::Status loaded = LoadDrained(started->draining); !loaded.ok()) return loaded.error();
+  if (base::Status loaded = LoadDrained(*state); !loaded.ok()) return loaded.error();
+  TellOf(*state);
+  unread_ = std::move(state->unread);
   keys_ = std::make_unique<KeyRing>(loop_, machine_->core(), options_.keys);
-  std::vector<env::Row> first =
-      keys_->Start(stored_keys, [this](std::vector<env::Row> rows, std::function<void()> stored) {
-        StoreForCertain(std::move(rows), std::move(stored));
-      });
-  first.push_back({kEpochTable, "", base::EncodeStored(started->epoch)});
+  KeyRing::Attempts running;
+  for (const m::AttemptRecord& attempt : started.attempts) {
+    if (attempt.final_state == m::AttemptState::kNew) running.insert(attempt.id);
+  }
+  std::vector<env::Row> first = keys_->Start(state->keys, std::move(running), store_ && store_->WasOpen(),
+                                             [this](std::vector<env::Row> rows, std::function<void()> stored) {
+                                               StoreForCertain(std::move(rows), std::move(stored));
+                                             });
+  first.push_back({kEpochTable, "", base::EncodeStored(started.epoch)});
+  std::move(state->forgotten.begin(), state->forgotten.end(), std::back_inserter(first));
   launcher_ = std::make_unique<MasterLauncher>(loop_, net_, machine_->core(), *keys_, options_.launcher,
                                                [this](m::MasterLaunched event) { Post(std::move(event)); });
-  Recover(std::move(*started));
+  Recover(std::move(started));
   // Container ids carry the epoch, tokens the keys: nothing is decided with them before a restart would find them.
   held_ = true;
   StoreForCertain(std::move(first), [this] {
@@ -256,7 +261,7 @@ void ResourceManager::Dispatch(m::OuterEffect& effect) {
 }
 
 void ResourceManager::Commit(const m::Persist& persist) {
-  if (!store_) {
+  if (!store_ || !options_.recovery) {
     Post(m::Persisted{persist.txn, true, ""});
     return;
   }
@@ -299,6 +304,8 @@ bool ResourceManager::QueueAccess(const std::string& user, const std::string& qu
 // ClientRMService.moveApplicationAcrossQueues.
 std::string ResourceManager::MoveError(const std::string& user, const model::ApplicationId& app,
                                        const std::string& queue) const {
+  const base::Status within = endpoints::yarn::Within("queue", queue.size(), endpoints::yarn::kNameMax);
+  if (!within.ok()) return within.error().message;
   if (!options_.core.acls) return "";
   const std::vector<scheduler::QueueView> queues = scheduler().GetQueues().queues;
   const bool exists = std::any_of(queues.begin(), queues.end(), [name = FullQueueName(queue)](const auto& candidate) {
@@ -359,6 +366,15 @@ void ResourceManager::ReloadQueues(model::QueueTree queues, ReloadDone done) {
 
 void ResourceManager::Refuse(rpc::CallToken call, std::string_view exception, const std::string& message) {
   server_->Fail(call, exception, message);
+}
+
+void ResourceManager::CountRefused(const base::Error& why) {
+  ++(why.code == endpoints::yarn::kTooLong ? counters_.too_long : counters_.malformed);
+}
+
+void ResourceManager::RefuseRequest(const rpc::IncomingCall& call, const base::Error& why, const char* before) {
+  CountRefused(why);
+  Refuse(call.token, endpoints::yarn::exceptions::kYarn, before + why.message);
 }
 
 void ResourceManager::RefuseMissing(const rpc::IncomingCall& call, std::string_view what) {

@@ -24,6 +24,7 @@
 #include "process/rm/machine.h"
 #include "process/rm/ports.h"
 #include "process/rm/queue_edit.h"
+#include "process/rm/stored_state.h"
 #include "process/rm/summary.h"
 #include "process/rm/viewer.h"
 #include "process/rpc/rpc_server.h"
@@ -50,7 +51,7 @@ struct ResourceManagerOptions {
 
   PortAddresses ports;
 
-  bool recovery = true;                                   // read back what the store holds
+  bool recovery = true;  // applications are stored and read back; false: nothing of them outlives this run
   base::Duration heartbeat = base::Duration::Seconds(1);  // yarn.resourcemanager.nodemanagers.heartbeat-interval-ms
   KeyTimes keys;
   LauncherTimes launcher;
@@ -208,20 +209,27 @@ class ResourceManager {
     uint64_t allocate_calls = 0;
     uint64_t heartbeats = 0;
     uint64_t store_errors = 0;
+    uint64_t too_long = 0;     // calls with a text that is longer than its field may be
+    uint64_t malformed = 0;    // others that were refused for what is in them
     http::Histogram step;      // of a batch through both cores
     http::Histogram commit;    // from a change to its being stored
     http::Histogram allocate;  // from an allocate call to its answer
   };
   const Counters& counters() const { return counters_; }
+  /// A request was refused for what is in it.
+  void CountRefused(const base::Error& why);
   const rpc::RpcServer& rpc_server() const { return *server_; }
+  /// Rows of the store that this run goes on without.
+  const std::vector<env::UnreadRow>& unread() const { return unread_; }
 
  private:
   wire::yarn::LogAggregationStatusProto LogStatusOf(const fairlead::rm::App& app, bool late) const;
   ResourceManager(env::Loop& loop, env::Net& net, env::Store* store, ResourceManagerOptions options);
   base::Status Open();
-  base::Result<model::rm::Started> ReadStore(KeyRing::Stored* keys);
-  /// `seconds`: by host, as they were stored.
-  base::Status LoadDrained(const std::map<std::string, int64_t>& seconds);
+  base::Result<StoredState> ReadStore();
+  /// What was stored of hosts that are drained.
+  base::Status LoadDrained(StoredState& state);
+  void TellOf(const StoredState& state) const;
   void Serve(Ports& ports);
   bool MayAct() const { return !options_.may_act || options_.may_act(); }
   void DispatchAll();
@@ -249,6 +257,8 @@ class ResourceManager {
   template <class Request>
   std::optional<Request> Parse(const rpc::IncomingCall& call);
   void Refuse(rpc::CallToken call, std::string_view exception, const std::string& message);
+  /// Answers a call whose request cannot be taken, and counts that.
+  void RefuseRequest(const rpc::IncomingCall& call, const base::Error& why, const char* before = "");
   /// Answers a call whose request lacks what protobuf calls optional, and Hadoop's code takes for granted.
   void RefuseMissing(const rpc::IncomingCall& call, std::string_view what);
   /// Answers `call` with CallRefused's exception; true when `effect` was one.
@@ -323,6 +333,7 @@ class ResourceManager {
   env::Loop::TimerId chart_timer_ = 0;
   int chart_samples_ = 0;
   std::map<std::string, Drained> drained_;  // by host; stored
+  std::vector<env::UnreadRow> unread_;
   /// What nodes said last of each application's logs; forgotten with the application.
   std::map<model::ApplicationId, std::map<model::rm::NodeAddress, wire::yarn::LogAggregationStatusProto>> log_statuses_;
   size_t log_statuses_sweep_ = 1024;

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "env_sim/world.h"
 #include "scheduler/fairlead/fairlead.h"
 
@@ -61,7 +64,7 @@ TEST(ResourceManager, AFencedOrGoneStoreEndsItAndIsNotTriedAgain) {
   }
 }
 
-TEST(ResourceManager, RowsThatCannotBeReadAreRefusedByName) {
+TEST(ResourceManager, RowsOfALaterReleaseAreRefusedByName) {
   for (const char* table :
        {"rm/app", "rm/attempt", "rm/draining", "rm/drain-order", "rm/key", "rm/epoch", "rm/learned-use"}) {
     env_sim::World world(1);
@@ -73,6 +76,98 @@ TEST(ResourceManager, RowsThatCannotBeReadAreRefusedByName) {
     ASSERT_FALSE(started.ok()) << table;
     EXPECT_NE(started.error().message.find("Row some key of table " + std::string(table)), std::string::npos)
         << started.error().message;
+  }
+}
+
+std::vector<env::Row> StoredApps(env_sim::Machine& machine) { return machine.store().Load("rm/app").value(); }
+
+size_t KnownApps(const ResourceManager& rm) {
+  size_t count = 0;
+  rm.core().ForEachApp([&](const fairlead::rm::App&) { ++count; });
+  return count;
+}
+
+/// Acknowledged.
+void SubmitOne(env_sim::World& world, ResourceManager& rm) {
+  bool answered = false;
+  rm.Ask(model::rm::NewApplication{}, [&](const model::rm::OuterEffect& effect) {
+    model::rm::Submit submit;
+    submit.submission.id = std::get<model::rm::NewApplicationAnswer>(effect).app;
+    submit.submission.user = "alice";
+    submit.submission.queue = "default";
+    model::Ask& ask = submit.submission.master_asks.emplace_back();
+    ask.name = "*";
+    ask.capability = model::Resources::Of(256, 1);
+    ask.count = 1;
+    rm.Ask(std::move(submit), [&](const model::rm::OuterEffect& answer) {
+      answered = std::holds_alternative<model::rm::CallDone>(answer);
+    });
+  });
+  world.RunUntil(world.now() + base::Duration::Seconds(2), [] { return false; });
+  EXPECT_TRUE(answered);
+}
+
+// An operator who turns recovery off and on again finds nothing that was forgotten meanwhile.
+TEST(ResourceManager, WithoutRecoveryNothingIsStoredAndNothingComesBack) {
+  env_sim::World world(1);
+  env_sim::Machine& machine = world.AddMachine("rm");
+  std::vector<int64_t> epochs;
+  std::vector<std::string> warnings;
+  const auto run = [&](bool recovery, size_t stored, size_t known) {
+    ResourceManagerOptions options = Options(epochs);
+    options.recovery = recovery;
+    options.on_warning = [&](const std::string& text) { warnings.push_back(text); };
+    auto started = ResourceManager::Start(machine.loop(), machine.net(), &machine.store(), std::move(options));
+    ASSERT_TRUE(started.ok()) << started.error().message;
+    EXPECT_EQ(KnownApps(**started), known);
+    SubmitOne(world, **started);
+    EXPECT_EQ(StoredApps(machine).size(), stored);
+    machine.Crash();
+    started->reset();
+    machine.Restart();
+  };
+  run(true, 1, 0);
+  run(true, 2, 1);
+  EXPECT_TRUE(warnings.empty());
+  run(false, 0, 0);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_TRUE(warnings[0].starts_with("2 applications of an earlier run are forgotten")) << warnings[0];
+  run(true, 1, 0);
+  EXPECT_EQ(std::set<int64_t>(epochs.begin(), epochs.end()).size(), epochs.size());
+}
+
+TEST(ResourceManager, ARowThatCannotBeReadIsLeftOutAndKept) {
+  const std::string garbage = "\x01\xff\xff";
+  for (const char* table : {"rm/app", "rm/attempt", "rm/draining", "rm/drain-order", "rm/learned-use"}) {
+    env_sim::World world(1);
+    env_sim::Machine& machine = world.AddMachine("rm");
+    std::vector<int64_t> epochs;
+    {
+      auto started = ResourceManager::Start(machine.loop(), machine.net(), &machine.store(), Options(epochs));
+      ASSERT_TRUE(started.ok()) << started.error().message;
+      SubmitOne(world, **started);
+      SubmitOne(world, **started);
+    }
+    // An attempt's row belongs to its application: half of one is not taken.
+    const std::string app = StoredApps(machine).front().key;
+    const std::string key = std::string(table) == "rm/attempt" ? "appattempt" + app.substr(11) + "_000001" : app;
+    machine.store().Commit({{table, key, garbage}}, [](const env::CommitStatus&) {});
+    world.RunUntil(world.now() + base::Duration::Seconds(1), [] { return false; });
+    for (int life = 0; life < 2; ++life) {
+      std::vector<std::string> warnings;
+      ResourceManagerOptions options = Options(epochs);
+      options.on_warning = [&](const std::string& text) { warnings.push_back(text); };
+      auto started = ResourceManager::Start(machine.loop(), machine.net(), &machine.store(), std::move(options));
+      ASSERT_TRUE(started.ok()) << started.error().message;
+      const bool of_app = std::string(table) == "rm/app" || std::string(table) == "rm/attempt";
+      EXPECT_EQ(KnownApps(**started), of_app ? 1U : 2U) << table;
+      ASSERT_FALSE(warnings.empty());
+      EXPECT_EQ(warnings.size(), (*started)->unread().size());
+      EXPECT_NE(warnings[0].find("row " + key + " of table " + table), std::string::npos) << warnings[0];
+      world.RunUntil(world.now() + base::Duration::Seconds(2), [] { return false; });
+      const auto rows = machine.store().Load(table).value();
+      EXPECT_TRUE(std::any_of(rows.begin(), rows.end(), [&](const env::Row& row) { return row.value == garbage; }));
+    }
   }
 }
 

@@ -10,7 +10,7 @@ namespace fairlead::process::rm {
 template <class Request>
 std::optional<Request> ResourceManager::Parse(const rpc::IncomingCall& call) {
   Request request;
-  if (base::Status parsed = request.ParseFrom(call.request); !parsed.ok()) {
+  if (base::Status parsed = request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method)); !parsed.ok()) {
     // RpcWritable.ProtobufWrapper throws this from the handler; an ERROR, not FATAL: the connection lives on.
     Refuse(call.token, endpoints::yarn::exceptions::kInvalidProtocolBuffer, parsed.error().message);
     return std::nullopt;

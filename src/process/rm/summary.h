@@ -112,7 +112,7 @@ class Summary {
   /// To be read by any thread.
   AppRows Rows();
 
-  /// Counts all anew; empty when it agrees, else what differs. O(state); for tests.
+  /// Counts all again; empty when it agrees, else what differs. O(state); for tests.
   std::string Check(const ResourceMachine& machine, base::WallTime now) const;
 
  private:

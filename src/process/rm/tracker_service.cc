@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "endpoints/yarn/rm_convert.h"
@@ -29,7 +30,7 @@ void ResourceManager::RegisterNode(const rpc::IncomingCall& call) {
   if (!request) return;
   if (!request->node_id) return RefuseMissing(call, "node id");
   base::Result<m::RegisterNode> event = endpoints::yarn::ToEvent(*request);
-  if (!event.ok()) return Refuse(call.token, endpoints::yarn::exceptions::kYarn, event.error().message);
+  if (!event.ok()) return RefuseRequest(call, event.error());
   // A script says the rack, a name server the address: neither is waited for here.
   auto node = std::make_shared<m::RegisterNode>(std::move(*event));
   const auto look_up = [node, rack_of = options_.rack_of, ip_of = options_.ip_of] {
@@ -64,7 +65,7 @@ void ResourceManager::Heartbeat(const rpc::IncomingCall& call) {
   if (!request) return;
   if (!request->node_status) return RefuseMissing(call, "node status");
   base::Result<m::Heartbeat> event = endpoints::yarn::ToEvent(*request);
-  if (!event.ok()) return Refuse(call.token, endpoints::yarn::exceptions::kYarn, event.error().message);
+  if (!event.ok()) return RefuseRequest(call, event.error());
   ++counters_.heartbeats;
   RecordLogs(*request);
   const int32_t container_key = request->LastKnownContainerTokenMasterKey().KeyId();
@@ -88,10 +89,15 @@ void ResourceManager::Heartbeat(const rpc::IncomingCall& call) {
 void ResourceManager::RecordLogs(const w::NodeHeartbeatRequestProto& request) {
   const m::NodeAddress address = endpoints::yarn::FromWire(request.node_status->NodeId());
   if (!core().FindNode(address)) return;
+  const auto is_it = [&](model::NodeIndex index) {
+    const fairlead::rm::Node* node = core().NodeAt(index);
+    return node && node->address == address;
+  };
   for (const w::LogAggregationReportProto& report : request.log_aggregation_reports_for_apps) {
     const model::ApplicationId app = endpoints::yarn::FromWire(report.ApplicationId());
     const fairlead::rm::App* known = report.log_aggregation_status ? core().FindApp(app) : nullptr;
-    if (!known) continue;
+    // Of nodes alone on which it ran: a stranger may register as many others as he likes.
+    if (!known || std::none_of(known->ran_on.begin(), known->ran_on.end(), is_it)) continue;
     log_statuses_[app][address] = *report.log_aggregation_status;
     machine_->Touch(known->index);
   }

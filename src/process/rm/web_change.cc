@@ -4,6 +4,7 @@
 #include "endpoints/rest/request_body.h"
 #include "endpoints/yarn/refusals.h"
 #include "endpoints/yarn/rm_convert.h"
+#include "endpoints/yarn/text_bounds.h"
 #include "process/rm/web.h"
 #include "process/rm/web_resources.h"
 
@@ -65,6 +66,7 @@ void Web::Submit(const http::Request& request, const Reply& reply) {
   base::Result<m::Submission> submission =
       endpoints::yarn::ToSubmission(*context, manager_.SubmitterOf(http::CallerOf(request), request.peer));
   if (!submission.ok()) {
+    manager_.CountRefused(submission.error());
     return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: " + submission.error().message));
   }
   m::Submit event;
@@ -103,12 +105,16 @@ void Web::SetState(const http::Request& request, const App& app, const Reply& re
   if (app.state == m::AppState::kFinished || app.state == m::AppState::kFailed || app.state == m::AppState::kKilled) {
     return done(200, std::string(EnumName(app.state)));
   }
+  const std::string why = Text(*body, "diagnostics");
+  if (const base::Status within = endpoints::yarn::Within("diagnostics", why.size(), endpoints::yarn::kDiagnosticsMax);
+      !within.ok()) {
+    manager_.CountRefused(within.error());
+    return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: " + within.error().message));
+  }
   m::KillApp event;
   event.app = app.submission.id;
   event.diagnostics = "Application " + id + " was killed by user " + user + " at " + request.peer;
-  if (const std::string why = Text(*body, "diagnostics"); !why.empty()) {
-    event.diagnostics += " with diagnostic message: " + why;
-  }
+  if (!why.empty()) event.diagnostics += " with diagnostic message: " + why;
   manager_.NoteKill(user, request.peer, app);
   manager_.Ask(std::move(event), [](const m::OuterEffect&) {});
   done(202, "KILLING");

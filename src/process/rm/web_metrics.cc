@@ -75,6 +75,11 @@ void Web::Metrics(const Reply& reply) {
   out.Counter("refusals_total", "Calls that the scheduler refused", lately.Count(HappeningKind::kRefused));
   out.Counter("heartbeats_total", "Heartbeats of nodes", counters.heartbeats);
   out.Counter("store_errors_total", "Changes that the state store refused", counters.store_errors);
+  out.Counter("requests_too_long_total", "Requests refused for a text that is longer than its field may be",
+              counters.too_long);
+  out.Counter("requests_malformed_total", "Requests refused for something else in them", counters.malformed);
+  out.Gauge("store_rows_unread", "Rows of the state store that cannot be read and are left out",
+            static_cast<int64_t>(manager_.unread().size()));
   out.Seconds("store_commit_seconds", "From a change to its being stored", counters.commit);
   out.Seconds("web_seconds", "How long a request to the web port took the thread that decides", served_);
   out.Gauge("rpc_connections", "Open RPC connections", static_cast<int64_t>(manager_.rpc_server().connections()));

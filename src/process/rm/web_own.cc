@@ -206,6 +206,7 @@ Document Web::OwnCluster() {
       .Add("version", manager_.options().version)
       .Add("profile", manager_.options().profile)
       .Add("wishes", ToString(manager_.queues().wishes))
+      .Add("unread_rows", static_cast<int64_t>(manager_.unread().size()))
       .Add("capacity", AmountDocument(sums.capacity))
       .Add("used", AmountDocument(sums.used))
       .Add("containers", sums.all.containers)

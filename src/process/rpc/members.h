@@ -9,7 +9,7 @@
 
 namespace fairlead::process::rpc {
 
-/// The addresses of a service of which one member leads (yarn.resourcemanager.ha.rm-ids), and which of them to ask
+/// The addresses of a service with one leading member (yarn.resourcemanager.ha.rm-ids), and which of them to ask
 /// (org.apache.hadoop.yarn.client.ConfiguredRMFailoverProxyProvider).
 class Members {
  public:

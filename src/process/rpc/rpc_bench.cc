@@ -23,7 +23,8 @@ void Allocate(benchmark::State& state) {
   options.services.push_back({wire::yarn::kApplicationMasterProtocol, wire::yarn::kApplicationMasterProtocolMethods,
                               [&server](const IncomingCall& call) {
                                 wire::yarn::AllocateRequestProto request;
-                                FL_CHECK(request.ParseFrom(call.request).ok(), "the request is good");
+                                FL_CHECK(request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method)).ok(),
+                                         "the request is good");
                                 wire::yarn::AllocateResponseProto response;
                                 response.response_id = request.ResponseId() + 1;
                                 server.ReplyMessage(call.token, response);

@@ -11,6 +11,7 @@
 #include "endpoints/yarn/rpc_identity.h"
 #include "env/loop.h"
 #include "env/net.h"
+#include "wire/hadoop_rpc/message_kinds.h"
 
 namespace fairlead::process::rpc {
 
@@ -47,7 +48,7 @@ struct RpcClientLimits {
   size_t frame_bytes_max = 128u << 20;
 };
 
-/// Calls over one connection per target, made when needed, closed when idle, made anew by the next call after a loss.
+/// Calls over one connection per target, made when needed, closed when idle, made again by the next call after a loss.
 /// Retries and failover are the caller's. All on the loop's thread; destroying the client drops its calls unanswered.
 class RpcClient {
  public:
@@ -69,7 +70,7 @@ class RpcClient {
          [done = std::move(done)](base::Result<std::string, RpcError> bytes) {
            if (!bytes) return done(bytes.error());
            Response response;
-           if (base::Status parsed = response.ParseFrom(*bytes); !parsed) {
+           if (base::Status parsed = response.ParseFrom(*bytes, wire::hadoop_rpc::kAnswer); !parsed) {
              return done(RpcError{RpcErrorKind::kMalformed, parsed.error().message, {}});
            }
            done(std::move(response));

@@ -56,6 +56,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void OnClosed(const std::string& reason) override;
   void OnDrained() override;
   void OnCall(const endpoints::yarn::RpcCall& call) override;
+  void OnTooLong(const base::BudgetKind& kind) override;
   bool Full() const override { return TurnIsOver() || Choked() || Held(); }
   void Evict() override;
   size_t HeldBytes() const override {
@@ -76,8 +77,10 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   /// Its listener is closed for now, and nobody has let it in.
   bool Held() const { return listening_.options.is_open && !let_in_ && !listening_.options.is_open(); }
   bool IsHeld() const { return held_since_.has_value(); }
+  bool IsHeldSinceBefore(RpcServer::Mark mark) const { return IsHeld() && held_mark_ < mark; }
   void LetIn();
   bool gated() const { return static_cast<bool>(listening_.options.is_open); }
+  const Listening& listening() const { return listening_; }
 
   RpcServerSession& session() { return session_; }
   peers::PeerTable::Seat& seat() { return seat_; }
@@ -114,7 +117,9 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   bool turn_posted_ = false;
   bool paused_ = false;
   bool let_in_ = false;                      // for what it has sent so far
+  bool reads_on_ = false;                    // a call had only begun when it was let in
   std::optional<base::Instant> held_since_;  // something waits because of Held()
+  RpcServer::Mark held_mark_ = 0;            // the same, as a place in the order of the server's
   std::optional<CallToken> alone_;           // HoldOthers
   size_t calls_bytes_ = 0;
   std::unordered_map<CallToken, WaitingCall> calls_;
@@ -201,13 +206,26 @@ struct RpcServer::Impl {
     }
   }
 
-  void LetInAll() {
+  void LetInAll(RpcServer::Mark mark) {
     waiting_told = false;
     std::vector<uint64_t> held;
+    const Listening* others = nullptr;
     for (const auto& [id, connection] : connections) {
-      if (connection->IsHeld()) held.push_back(id);
+      if (connection->IsHeldSinceBefore(mark)) {
+        held.push_back(id);
+      } else if (connection->IsHeld()) {
+        others = &connection->listening();
+      }
     }
     LetIn(std::move(held));
+    if (others != nullptr) TellWaiting(*others);
+  }
+
+  void TellWaiting(const Listening& where) {
+    if (!where.options.on_waiting || std::exchange(waiting_told, true)) return;
+    loop.Post([still = alive, &where] {
+      if (*still) where.options.on_waiting();
+    });
   }
 
   /// For a connection that takes calls now and has last taken some at `called`, which becomes now.
@@ -249,6 +267,8 @@ struct RpcServer::Impl {
   env::Loop::TimerId sweep = 0;
   bool sweep_armed = false;
   bool waiting_told = false;  // on_waiting was called since LetIn
+  std::map<std::string_view, uint64_t> refused;
+  RpcServer::Mark next_mark = 1;
 };
 
 Connection::Connection(RpcServer::Impl& server, uint64_t id, const Listening& listening,
@@ -297,22 +317,22 @@ void Connection::TakeCalls(Input input) {
 }
 
 void Connection::NoteHold() {
-  if (!session_.has_input() || !Held()) {
+  if (reads_on_ && (!session_.has_input() || session_.has_frame())) reads_on_ = false;
+  if (!session_.has_input() || reads_on_ || !Held()) {
     held_since_.reset();
     return;
   }
   if (held_since_) return;
   held_since_ = server_.loop.Now();
-  if (!listening_.options.on_waiting || std::exchange(server_.waiting_told, true)) return;
-  server_.loop.Post([weak = weak_from_this()] {
-    if (const std::shared_ptr<Connection> self = weak.lock()) self->listening_.options.on_waiting();
-  });
+  held_mark_ = server_.next_mark++;
+  server_.TellWaiting(listening_);
 }
 
 void Connection::LetIn() {
   let_in_ = true;
   GoOn();
   let_in_ = false;
+  reads_on_ = session_.has_input() && !session_.has_frame();
   NoteHold();
   Settle();
 }
@@ -384,6 +404,8 @@ bool Connection::Overdue(base::Instant now) {
   return session_.pending_calls() == 0 && now - active_ > options.idle;
 }
 
+void Connection::OnTooLong(const base::BudgetKind& kind) { ++server_.refused[kind.name]; }
+
 void Connection::OnCall(const endpoints::yarn::RpcCall& call) {
   using endpoints::yarn::exceptions::kNoSuchMethod;
   using endpoints::yarn::exceptions::kNoSuchProtocol;
@@ -454,7 +476,9 @@ void RpcServer::HoldOthers(CallToken call) {
   }
 }
 
-void RpcServer::LetIn() { impl_->LetInAll(); }
+RpcServer::Mark RpcServer::WaitingMark() const { return impl_->next_mark; }
+
+void RpcServer::LetIn(Mark mark) { impl_->LetInAll(mark); }
 
 void RpcServer::FailAll(std::string_view exception, std::string_view message) {
   std::vector<CallToken> waiting;
@@ -468,6 +492,7 @@ void RpcServer::FailAll(std::string_view exception, std::string_view message) {
 }
 
 size_t RpcServer::connections() const { return impl_->connections.size(); }
+const std::map<std::string_view, uint64_t>& RpcServer::refused() const { return impl_->refused; }
 size_t RpcServer::held_bytes() const { return impl_->peers.held_bytes(); }
 
 }  // namespace fairlead::process::rpc

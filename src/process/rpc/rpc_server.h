@@ -53,7 +53,7 @@ struct ListenOptions {
   /// A connection without a call for this long is closed (ipc.client.connection.maxidletime is 10 s; Hadoop's server
   /// closes at twice that).
   base::Duration idle = base::Duration::Seconds(60);
-  /// Answers of which the peer takes nothing.
+  /// Answers that the peer does not take.
   base::Duration unread = base::Duration::Seconds(60);
   /// While it says false, connections are accepted and what they send waits untaken, a login too: at most `hold` and as
   /// much as fits a socket, then it is taken as always, so the handler must know what to answer.
@@ -91,14 +91,21 @@ class RpcServer {
   /// No further call of its connection is taken before this one is answered: its answer is long.
   void HoldOthers(CallToken call);
 
-  /// Takes what waits at listeners with `is_open`, whatever that says now.
-  void LetIn();
+  /// A place in the order in which connections began to wait at listeners with `is_open`.
+  using Mark = uint64_t;
+  /// What waits now is before it; what comes to wait later is behind it.
+  Mark WaitingMark() const;
+  /// Takes what waits at listeners with `is_open` since before `mark`, whatever that says now. Of a call that has only
+  /// begun the rest is read; then it waits anew. `on_waiting` tells of what still waits.
+  void LetIn(Mark mark);
   /// Fails every call that waits for its answer at listeners with `is_open`.
   void FailAll(std::string_view exception, std::string_view message);
 
   size_t connections() const;
   /// What they hold in memory: bytes not parsed, calls not answered, answers not taken.
   size_t held_bytes() const;
+  /// Calls that were refused because they have more bytes than their kind may, by the kind's name.
+  const std::map<std::string_view, uint64_t>& refused() const;
 
  private:
   friend class Connection;

@@ -39,6 +39,8 @@ class Rpc : public ::testing::Test {
     options.session = session;
     options.setup = setup;
     options.frame = base::Duration::Seconds(2);
+    options.is_open = is_open_;
+    options.on_waiting = [this] { ++told_of_waiting_; };
     options.services.push_back({wire::yarn::kApplicationClientProtocol, wire::yarn::kApplicationClientProtocolMethods,
                                 [this](const IncomingCall& call) { OnCall(call); }});
     const auto bound = server_.Listen({"127.0.0.1", 0}, std::move(options));
@@ -73,6 +75,8 @@ class Rpc : public ::testing::Test {
   RpcServer server_;
   RpcClient client_;
   std::vector<std::string> users_;
+  std::function<bool()> is_open_;
+  int told_of_waiting_ = 0;
 };
 
 TEST_F(Rpc, CallsShareAConnectionAndAreAnsweredByMessageOrException) {
@@ -270,6 +274,61 @@ TEST_F(Rpc, AFrameThatIsNeverWholeEndsItsConnection) {
   });
   loop_->Run();
   EXPECT_EQ(server_.connections(), 0U);
+}
+
+/// Of a server that is closed for now.
+class ClosedRpc : public Rpc {
+ protected:
+  ClosedRpc() {
+    is_open_ = [] { return false; };
+    address_ = Listen();
+  }
+  void Send(Silent& peer, const std::string& bytes) {
+    loop_->Connect(address_, kLong, [&peer, bytes](base::Result<std::unique_ptr<env::Stream>> stream) {
+      peer.stream = std::move(stream).value();
+      peer.stream->Start(&peer);
+      peer.stream->Write(bytes);
+    });
+  }
+  /// Until one more waits than before `mark`.
+  void AwaitWaiting(RpcServer::Mark mark) {
+    const std::function<void()> look = [&] { server_.WaitingMark() > mark ? loop_->Stop() : loop_->Post(look); };
+    loop_->Post(look);
+    loop_->Run();
+  }
+  env::Endpoint address_;
+};
+
+TEST_F(ClosedRpc, WhatCameAfterAMarkWaitsOn) {
+  Silent first, second;
+  Send(first, RawCalls("forceKillApplication", 1));
+  AwaitWaiting(server_.WaitingMark());
+  const RpcServer::Mark mark = server_.WaitingMark();
+  Send(second, RawCalls("forceKillApplication", 1));
+  AwaitWaiting(mark);
+  server_.LetIn(mark);
+  EXPECT_EQ(users_.size(), 1U);
+  const int told = told_of_waiting_;
+  loop_->Post([this] { loop_->Stop(); });
+  loop_->Run();
+  EXPECT_EQ(told_of_waiting_, told + 1);  // the second still waits
+  server_.LetIn(server_.WaitingMark());
+  EXPECT_EQ(users_.size(), 2U);
+}
+
+TEST_F(ClosedRpc, OfACallThatHasOnlyBegunTheRestIsReadAndWaitsAnew) {
+  Silent slow;
+  const std::string bytes = RawCalls("forceKillApplication", 1);
+  Send(slow, bytes.substr(0, bytes.size() - 1));
+  AwaitWaiting(server_.WaitingMark());
+  const RpcServer::Mark mark = server_.WaitingMark();
+  server_.LetIn(mark);
+  EXPECT_EQ(server_.WaitingMark(), mark);  // what has only begun waits for nobody but its peer
+  slow.stream->Write(bytes.substr(bytes.size() - 1));
+  AwaitWaiting(mark);
+  EXPECT_EQ(users_.size(), 0U);
+  server_.LetIn(server_.WaitingMark());
+  EXPECT_EQ(users_.size(), 1U);
 }
 
 TEST_F(Rpc, BadBytesEndOneConnectionOnly) {

@@ -21,7 +21,7 @@ constexpr size_t kFilesOnTheirWayMax = 32;
 constexpr size_t kHalfRequestMax = 8 * 1024;
 /// Bytes queued for a connection that has not shown whose it is.
 constexpr size_t kStrangersQueue = 8 * 1024;
-/// Answers of which nothing is taken for so long are counted as held.
+/// Answers that a peer has not taken for so long are counted as held.
 constexpr base::Duration kStalled = base::Duration::Seconds(10);
 
 }  // namespace

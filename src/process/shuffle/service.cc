@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/stored.h"
 #include "process/shuffle/block_work.h"
 
 namespace fairlead::process::shuffle {
@@ -15,6 +16,11 @@ bool Exists(env::Disk& disk, const std::vector<std::string>& roots, const events
   if (dir.root == events::LocalDir::kNoRoot) return false;
   const auto info = disk.Stat(dir.below_root.empty() ? roots[dir.root] : roots[dir.root] + "/" + dir.below_root);
   return info.ok() || (info.error().code != ENOENT && info.error().code != ENOTDIR);
+}
+
+bool IsOfLaterRelease(const events::Restore& row) {
+  return row.table == fairlead::shuffle::kAppTable ? base::IsOfLaterRelease<std::string>(row.value)
+                                                   : base::IsOfLaterRelease<events::Executor>(row.value);
 }
 
 /// Adds up what the workers know of one application.
@@ -40,7 +46,14 @@ base::Result<size_t> Service::Recover() {
     if (!loaded.ok()) return loaded.error();
     for (const env::Row& row : *loaded) {
       const events::Restore restore{row.table, row.key, row.value.value_or("")};
-      if (base::Status readable = fairlead::shuffle::Core::CheckRow(restore); !readable.ok()) {
+      base::Status readable = fairlead::shuffle::Core::CheckRow(restore);
+      if (!readable.ok() && !IsOfLaterRelease(restore)) {
+        log_.Error(
+            "a row of the state store cannot be read, and the service goes on without it; the row stays there",
+            {{"row", row.key}, {"table", row.table}, {"store", store_->Name()}, {"why", readable.error().message}});
+        continue;
+      }
+      if (!readable.ok()) {
         return base::Error{"state store " + store_->Name() + ": " + readable.error().message +
                            ". Start the release that wrote it, restore the state from a backup, or remove the state "
                            "directory, which forgets every registered executor."};

@@ -870,7 +870,7 @@ TEST_F(RealDisk, AThousandRequestsOnEachOfAThousandConnectionsThatDoNotRead) {
   serving.join();
 }
 
-/// A disk one root of which can stop to answer.
+/// A disk with one root that can stop to answer.
 class StoppableDisk final : public env::Disk {
  public:
   StoppableDisk(env::Disk& disk, std::string slow) : disk_(disk), slow_(std::move(slow)) {}

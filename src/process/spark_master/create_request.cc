@@ -83,6 +83,55 @@ std::optional<int32_t> MemoryMib(const std::string& text) {
 
 using Texts = std::map<std::string, std::string>;
 
+// The bounds of a request. What is shown in lists and logs is short, an address may carry a signature. The rest becomes
+// the command of a process: Linux takes words of 128 KiB, 2 MiB of them together.
+constexpr size_t kShownMax = 1 << 10;
+constexpr size_t kAddressMax = 8 << 10;
+constexpr size_t kTextMax = 64 << 10;
+constexpr size_t kTogetherMax = 1 << 20;
+constexpr size_t kFieldsMax = 100;
+constexpr size_t kEntriesMax = 4096;
+
+std::string TextOf(const ordered_json& value) {
+  return value.is_string() ? value.get_ref<const std::string&>() : value.dump();
+}
+
+base::Status AtMost(const std::string& what, size_t is, size_t most, const char* unit = "bytes") {
+  if (is <= most) return {};
+  return base::Error{what + ": " + std::to_string(is) + " " + unit + "; at most " + std::to_string(most) +
+                     " are taken"};
+}
+
+/// A text, or the values of an object or array; counts their bytes.
+base::Status CheckField(const std::string& name, const ordered_json& field, size_t& together) {
+  if (!field.is_structured()) {
+    const size_t bytes = TextOf(field).size();
+    together += bytes;
+    const bool shown = name == "mainClass" || name == "clientSparkVersion";
+    return AtMost(name, bytes, shown ? kShownMax : name == "appResource" ? kAddressMax : kTextMax);
+  }
+  if (const base::Status few = AtMost(name, field.size(), kEntriesMax, "entries"); !few) return few;
+  for (const auto& [key, value] : field.items()) {
+    const size_t bytes = TextOf(value).size();
+    together += bytes + (field.is_object() ? key.size() : 0);
+    if (const base::Status shown = AtMost("a name in " + name, key.size(), kShownMax); !shown) return shown;
+    const std::string what = name + ": " + key;
+    if (const base::Status fits = AtMost(what, bytes, key == "spark.app.name" ? kShownMax : kTextMax); !fits)
+      return fits;
+  }
+  return {};
+}
+
+base::Status CheckSizes(const ordered_json& request) {
+  if (const base::Status few = AtMost("the request", request.size(), kFieldsMax, "fields"); !few) return few;
+  size_t together = 0;
+  for (const auto& [name, field] : request.items()) {
+    if (const base::Status shown = AtMost("a field's name", name.size(), kShownMax); !shown) return shown;
+    if (const base::Status fits = CheckField(name, field, together); !fits) return fits;
+  }
+  return AtMost("all texts of the request together", together, kTogetherMax);
+}
+
 /// An object of strings.
 base::Result<Texts> TextsIn(const ordered_json& request, const char* field) {
   Texts texts;
@@ -91,7 +140,7 @@ base::Result<Texts> TextsIn(const ordered_json& request, const char* field) {
   if (!found->is_object()) return base::Error{std::string(field) + " is no object"};
   for (const auto& [name, value] : found->items()) {
     if (value.is_null()) continue;
-    texts[name] = value.is_string() ? value.get<std::string>() : value.dump();
+    texts[name] = TextOf(value);
   }
   return texts;
 }
@@ -155,7 +204,7 @@ base::Result<std::vector<std::string>> ArgumentsIn(const ordered_json& request, 
   }
   if (!found->is_array()) return base::Error{"appArgs is no array"};
   for (const auto& argument : *found) {
-    arguments.push_back(argument.is_string() ? argument.get<std::string>() : argument.dump());
+    arguments.push_back(TextOf(argument));
   }
   return arguments;
 }
@@ -163,6 +212,7 @@ base::Result<std::vector<std::string>> ArgumentsIn(const ordered_json& request, 
 }  // namespace
 
 base::Result<es::DriverDescription> ReadCreateRequest(const ordered_json& request, const CreateContext& context) {
+  if (const base::Status fits = CheckSizes(request); !fits) return fits.error();
   auto jar = RequiredText(request, "appResource", "Application jar is missing.");
   if (!jar) return jar.error();
   auto main_class = RequiredText(request, "mainClass", "Main class is missing.");

@@ -25,8 +25,8 @@ struct CreateContext {
 };
 
 /// The driver that a CreateSubmissionRequest, a JSON object, describes
-/// (StandaloneSubmitRequestServlet.buildDriverDescription). Stricter than Spark's: cores and memory below 0 are
-/// refused.
+/// (StandaloneSubmitRequestServlet.buildDriverDescription). Stricter than Spark's: cores and memory below 0,
+/// and texts longer than docs/ports.md says, are refused.
 base::Result<endpoints::spark::DriverDescription> ReadCreateRequest(const nlohmann::ordered_json& request,
                                                                     const CreateContext& context);
 

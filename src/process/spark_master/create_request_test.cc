@@ -56,6 +56,41 @@ TEST(CreateRequest, ValuesThatAreAVariableOfTheMasterAreFilledInBySpark4) {
   EXPECT_THAT(three->command.environment, ElementsAre(Pair("TOKEN", "{{WORD}}")));
 }
 
+std::string RefusalOf(const char* field, ordered_json value) {
+  ordered_json request = Request();
+  request[field] = std::move(value);
+  return Refusal(request);
+}
+
+TEST(CreateRequest, TextsOfEachKindHaveABound) {
+  const auto of = [](size_t bytes) { return std::string(bytes, 'x'); };
+  EXPECT_EQ(RefusalOf("mainClass", of(1025)), "mainClass: 1025 bytes; at most 1024 are taken");
+  EXPECT_EQ(RefusalOf("clientSparkVersion", of(1025)), "clientSparkVersion: 1025 bytes; at most 1024 are taken");
+  EXPECT_EQ(RefusalOf("appResource", of(8193)), "appResource: 8193 bytes; at most 8192 are taken");
+  EXPECT_EQ(RefusalOf("appArgs", {"1", of(65'537)}), "appArgs: 1: 65537 bytes; at most 65536 are taken");
+  EXPECT_EQ(RefusalOf("sparkProperties", {{"spark.app.name", of(1025)}}),
+            "sparkProperties: spark.app.name: 1025 bytes; at most 1024 are taken");
+  EXPECT_EQ(RefusalOf("environmentVariables", {{of(1025), "x"}}),
+            "a name in environmentVariables: 1025 bytes; at most 1024 are taken");
+  EXPECT_EQ(RefusalOf(of(1025).c_str(), 1), "a field's name: 1025 bytes; at most 1024 are taken");
+  EXPECT_EQ(RefusalOf("mainClass", of(1024)), "");
+  EXPECT_EQ(RefusalOf("appResource", of(8192)), "");
+}
+
+TEST(CreateRequest, TextsHaveABoundTogetherAndInNumber) {
+  ordered_json arguments = ordered_json::array();
+  for (int i = 0; i < 15; ++i) arguments.push_back(std::string(64 << 10, 'x'));
+  EXPECT_EQ(RefusalOf("appArgs", arguments), "");
+  arguments.push_back(std::string(64 << 10, 'x'));
+  EXPECT_THAT(RefusalOf("appArgs", arguments), HasSubstr("all texts of the request together: "));
+  ordered_json properties = {{"spark.app.name", "x"}};
+  for (int i = 0; i < 4096; ++i) properties["spark." + std::to_string(i)] = "";
+  EXPECT_EQ(RefusalOf("sparkProperties", properties), "sparkProperties: 4097 entries; at most 4096 are taken");
+  ordered_json request = Request();
+  for (int i = 0; i < 100; ++i) request["field" + std::to_string(i)] = 1;
+  EXPECT_EQ(Refusal(request), "the request: 107 fields; at most 100 are taken");
+}
+
 TEST(CreateRequest, SparkSubmitIsToldTheNameOfTheApplication) {
   constexpr const char* kSubmit = "org.apache.spark.deploy.SparkSubmit";
   EXPECT_THAT(Read(Request(kSubmit))->command.arguments,

@@ -169,7 +169,7 @@ void ExecutorPolicy::OnEnded(base::Instant now, const application::ExecutorEnd& 
   SetTargets(effects);
 }
 
-/// Whether the application is to be given up after this end. The stock master begins to count anew with every executor
+/// Whether the application is to be given up after this end. The stock master begins to count again with every executor
 /// whose process is there, and so starts for ever what crashes at once; here only one that has lived for a while
 /// counts.
 bool ExecutorPolicy::CountFailure(base::Instant now, const Executor& executor, const application::ExecutorEnd& end) {

@@ -191,7 +191,7 @@ TEST(ExecutorPolicy, WhatTheClusterDoesIsNoFailure) {
     world.Grant(id);
     EXPECT_THAT(world.Ended(End(id, -102)).given_up, IsEmpty());
   }
-  // One that has lived for a while begins the count anew.
+  // One that has lived for a while begins the count again.
   for (int id = 31; id <= 60; ++id) {
     world.Grant(id);
     world.Start(id);

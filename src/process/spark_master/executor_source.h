@@ -11,7 +11,7 @@
 #include "endpoints/spark/driver_messages.h"
 #include "endpoints/spark/rpc_message.h"
 #include "endpoints/spark/spark_build.h"
-#include "process/spark_rpc/connection.h"
+#include "process/spark_rpc/guest.h"
 
 // Where the executors of drivers' applications come from.
 
@@ -27,6 +27,8 @@ class Application {
     std::function<void(const std::string& content)> tell;
     /// There is nothing more to do; the application may be destroyed in a later turn.
     std::function<void()> on_over;
+    /// Of the driver's connection; empty for one that an earlier life of this process stored.
+    std::string address;
   };
   virtual ~Application() = default;
 
@@ -62,6 +64,19 @@ class Peers {
   virtual void Reply(PeerId peer, int64_t request, const std::string& content) = 0;
   virtual void Refuse(PeerId peer, int64_t request, const std::string& why) = 0;
   virtual void Close(PeerId peer, const std::string& reason) = 0;
+  /// The address from which a peer has connected; empty: it is gone.
+  virtual std::string AddressOf(PeerId peer) const = 0;
+  /// It belongs here from now on, and so many bytes are remembered of it. False: that is too much of its address, and
+  /// its connection is closed.
+  virtual bool Keep(PeerId peer, size_t bytes) = 0;
+  /// It may stay as long as there is room.
+  virtual void Know(PeerId peer) = 0;
+  /// As Close, and counts why.
+  virtual void CloseFor(spark_rpc::Refusal kind, PeerId peer, const std::string& reason) = 0;
+  /// `done` once it has answered, in whatever way; not at all when its connection ends first.
+  virtual void Ask(PeerId peer, const endpoints::spark::RpcAddress& receiver, const std::string& endpoint,
+                   const std::string& content, std::function<void()> done) = 0;
+  virtual spark_rpc::Refusals& refusals() = 0;
   /// Connects to where a peer listens; `done` gets its connection, or nothing.
   virtual void Connect(const endpoints::spark::RpcAddress& address,
                        std::function<void(std::optional<PeerId> peer)> done) = 0;
@@ -95,19 +110,16 @@ class ExecutorSource {
                                                   Application::Callbacks callbacks) = 0;
   /// A stored application that cannot be gone on with.
   virtual void Forget(const std::string& id) = 0;
+  /// One that cannot be read: it is kept under another name, and told of.
+  virtual void SetAside(const std::string& id, const std::string& why) = 0;
   /// Called once, when all that was stored is made or forgotten.
   virtual void OnLoaded() {}
 
-  enum class Taken {
-    kNo,      // nothing of this source's
-    kOnce,    // it was answered, or will be
-    kMember,  // and this peer belongs here from now on
-  };
   /// A member asks whether there is an endpoint beside the master's own.
   virtual bool HasEndpoint(Peers::PeerId peer, const std::string& name) = 0;
-  /// A message that is no driver's.
-  virtual Taken OnMessage(Peers::PeerId peer, spark_rpc::Incoming& message) = 0;
-  /// Said of members.
+  /// A message that is no driver's. False: it is nothing of this source's.
+  virtual bool OnMessage(Peers::PeerId peer, spark_rpc::Incoming& message) = 0;
+  /// Said of every connection.
   virtual void OnClosed(Peers::PeerId peer, const std::string& reason) = 0;
 };
 

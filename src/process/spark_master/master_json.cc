@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
@@ -33,9 +34,9 @@ ordered_json Information(const std::string& name, const std::vector<std::string>
 
 /// A worker's custom resources: all, those in use, or those that are free.
 enum class Part { kAll, kUsed, kFree };
-ordered_json ResourcesOf(const WorkerRecord& record, const ss::Worker& worker, Part part) {
+ordered_json ResourcesOf(const MasterView::Worker& worker, Part part) {
   ordered_json out = ordered_json::object();
-  for (const auto& [name, addresses] : record.said.resources) {
+  for (const auto& [name, addresses] : worker.said.resources) {
     const auto free = std::ranges::find(worker.resources_free, name, &sa::Resource::name);
     std::vector<std::string> chosen;
     for (const std::string& address : addresses) {
@@ -47,27 +48,25 @@ ordered_json ResourcesOf(const WorkerRecord& record, const ss::Worker& worker, P
   return out;
 }
 
-std::string StateOf(const ss::Worker& worker) { return std::string(EnumName(worker.state)); }
-
-ordered_json WorkerJson(const WorkerRecord& record, const ss::Worker& worker) {
-  return {{"id", record.said.id},
-          {"host", record.said.host},
-          {"port", record.said.port},
-          {"webuiaddress", record.said.web_url},
+ordered_json WorkerJson(const MasterView::Worker& worker) {
+  return {{"id", worker.said.id},
+          {"host", worker.said.host},
+          {"port", worker.said.port},
+          {"webuiaddress", worker.said.web_url},
           {"cores", worker.cores},
           {"coresused", worker.cores_used},
-          {"coresfree", worker.cores_free()},
+          {"coresfree", worker.cores - worker.cores_used},
           {"memory", worker.memory},
           {"memoryused", worker.memory_used},
-          {"memoryfree", worker.memory_free()},
-          {"resources", ResourcesOf(record, worker, Part::kAll)},
-          {"resourcesused", ResourcesOf(record, worker, Part::kUsed)},
-          {"resourcesfree", ResourcesOf(record, worker, Part::kFree)},
-          {"state", StateOf(worker)},
-          {"lastheartbeat", record.heartbeat.ms}};
+          {"memoryfree", worker.memory - worker.memory_used},
+          {"resources", ResourcesOf(worker, Part::kAll)},
+          {"resourcesused", ResourcesOf(worker, Part::kUsed)},
+          {"resourcesfree", ResourcesOf(worker, Part::kFree)},
+          {"state", EnumName(worker.state)},
+          {"lastheartbeat", worker.heartbeat.ms}};
 }
 
-ordered_json ApplicationJson(const ApplicationRecord& record, const ss::App& app, base::WallTime now) {
+ordered_json ApplicationJson(const MasterView::Application& record, base::WallTime now) {
   constexpr int64_t kDefaultHeapMib = 1024;
   const es::ResourceProfile& profile = record.description.profile;
   const int64_t memory = profile.memory_mib > 0 ? profile.memory_mib : kDefaultHeapMib;
@@ -79,31 +78,31 @@ ordered_json ApplicationJson(const ApplicationRecord& record, const ss::App& app
   return {{"id", record.id},
           {"starttime", record.started.ms},
           {"name", record.description.name},
-          {"cores", app.cores_granted},
+          {"cores", record.cores_granted},
           {"user", record.description.user},
           {"memoryperexecutor", memory},
           {"memoryperslave", memory},
           {"resourcesperexecutor", needs},
           {"resourcesperslave", needs},
           {"submitdate", Date(record.started)},
-          {"state", EnumName(app.state)},
+          {"state", EnumName(record.state)},
           {"duration", (over ? record.ended.ms : now.ms) - record.started.ms}};
 }
 
-ordered_json DriverJson(const StandaloneCluster& cluster, const DriverRecord& record, const ss::Driver& driver) {
+ordered_json DriverJson(const MasterView::Driver& record) {
   const es::DriverDescription& description = record.submission->description;
   ordered_json resources = ordered_json::object();
-  for (const sa::Resource& one : driver.resources) resources[one.name] = Information(one.name, one.addresses);
+  for (const sa::Resource& one : record.resources) resources[one.name] = Information(one.name, one.addresses);
   const std::vector<std::string>& arguments = description.command.arguments;
   constexpr size_t kMainClass = 2;  // DriverWrapper WORKER_URL USER_JAR CLASS
   return {{"id", record.id},
           {"starttime", std::to_string(record.submitted.ms)},
-          {"state", EnumName(driver.state)},
+          {"state", EnumName(record.state)},
           {"cores", description.cores},
           {"memory", description.memory_mib},
           {"resources", resources},
           {"submitdate", Date(record.submitted)},
-          {"worker", driver.worker != UINT32_MAX ? cluster.workers()[driver.worker].said.id : "None"},
+          {"worker", record.worker},
           {"mainclass", arguments.size() > kMainClass ? arguments[kMainClass] : ""}};
 }
 
@@ -111,42 +110,48 @@ struct Totals {
   int64_t alive = 0, cores = 0, cores_used = 0, memory = 0, memory_used = 0;
 };
 
+template <class Worker>
+void Add(Totals& totals, const Worker& worker) {
+  if (worker.state != sa::WorkerState::kAlive) return;
+  ++totals.alive;
+  totals.cores += worker.cores;
+  totals.cores_used += worker.cores_used;
+  totals.memory += worker.memory;
+  totals.memory_used += worker.memory_used;
+}
+
 Totals TotalsOf(const StandaloneCluster& cluster) {
   Totals totals;
-  for (const auto& [i, worker] : cluster.core().workers()) {
-    if (worker.state != sa::WorkerState::kAlive) continue;
-    ++totals.alive;
-    totals.cores += worker.cores;
-    totals.cores_used += worker.cores_used;
-    totals.memory += worker.memory;
-    totals.memory_used += worker.memory_used;
-  }
+  for (const auto& [i, worker] : cluster.core().workers()) Add(totals, worker);
   return totals;
 }
 
-ordered_json Whole(const StandaloneCluster& cluster) {
-  const ss::Master& core = cluster.core();
-  const Totals totals = TotalsOf(cluster);
+Totals TotalsOf(const MasterView& view) {
+  Totals totals;
+  for (const MasterView::Worker& worker : view.workers) Add(totals, worker);
+  return totals;
+}
+
+MasterView::Application ViewOf(const ApplicationRecord& record, const ss::App& app) {
+  return {record.id, record.description, record.started, record.ended, app.cores_granted, app.state};
+}
+
+ordered_json Whole(const MasterView& view) {
+  const Totals totals = TotalsOf(view);
   ordered_json workers = ordered_json::array(), all = workers, used = workers;
-  for (const auto& [i, worker] : core.workers()) {
-    const WorkerRecord& record = cluster.workers()[i];
-    if (!cluster.Shows(i)) continue;
-    workers.push_back(WorkerJson(record, worker));
+  for (const MasterView::Worker& worker : view.workers) {
+    workers.push_back(WorkerJson(worker));
     if (worker.state != sa::WorkerState::kAlive) continue;
-    all.push_back(ResourcesOf(record, worker, Part::kAll));
-    used.push_back(ResourcesOf(record, worker, Part::kUsed));
+    all.push_back(ResourcesOf(worker, Part::kAll));
+    used.push_back(ResourcesOf(worker, Part::kUsed));
   }
   ordered_json apps[2] = {ordered_json::array(), ordered_json::array()};
-  for (const auto& [i, app] : core.apps()) {
-    const ApplicationRecord& record = cluster.applications()[i];
-    if (!record.cleared) apps[record.ended.ms != 0].push_back(ApplicationJson(record, app, cluster.now()));
+  for (const MasterView::Application& one : view.applications) {
+    apps[one.ended.ms != 0].push_back(ApplicationJson(one, view.now));
   }
   ordered_json drivers[2] = {ordered_json::array(), ordered_json::array()};
-  for (const auto& [i, driver] : core.drivers()) {
-    const DriverRecord& record = cluster.drivers()[i];
-    if (!record.cleared) drivers[!driver.known].push_back(DriverJson(cluster, record, driver));
-  }
-  return {{"url", cluster.url()},
+  for (const MasterView::Driver& one : view.drivers) drivers[one.ended].push_back(DriverJson(one));
+  return {{"url", view.url},
           {"workers", workers},
           {"aliveworkers", totals.alive},
           {"cores", totals.cores},
@@ -159,14 +164,30 @@ ordered_json Whole(const StandaloneCluster& cluster) {
           {"completedapps", apps[1]},
           {"activedrivers", drivers[0]},
           {"completeddrivers", drivers[1]},
-          {"status", cluster.status()}};
+          {"status", view.status}};
+}
+
+/// Names with texts that are JSON already. Built by hand: a JSON object that keeps its order looks through all its
+/// names for each that is added.
+std::string ObjectText(const std::map<std::string, std::string>& members) {
+  std::string text = "{";
+  for (const auto& [name, value] : members) {
+    text += (text.size() > 1 ? ",\n  " : "\n  ") + http::JsonText(ordered_json(name)) + ": " + value;
+  }
+  return text + (members.empty() ? "}" : "\n}");
+}
+
+/// How many of those that wait are compared with the workers, so that a page costs some milliseconds.
+size_t ExplainedMax(const StandaloneCluster& cluster) {
+  constexpr size_t kComparisons = 2'000'000, kLeast = 200, kMost = 2000;
+  return std::clamp(kComparisons / std::max<size_t>(cluster.core().workers().size(), 1), kLeast, kMost);
 }
 
 int64_t Percent(int64_t used, int64_t all) { return all == 0 ? 100 : 100 * used / all; }
 
-ordered_json Utilization(const StandaloneCluster& cluster) {
-  const Totals totals = TotalsOf(cluster);
-  return {{"waitingDrivers", cluster.core().waiting_drivers().size()},
+ordered_json Utilization(const MasterView& view) {
+  const Totals totals = TotalsOf(view);
+  return {{"waitingDrivers", view.waiting_drivers},
           {"cores", totals.cores},
           {"coresused", totals.cores_used},
           {"coresutilization", Percent(totals.cores_used, totals.cores)},
@@ -208,10 +229,41 @@ std::string WhyWaits(const StandaloneCluster& cluster, const ss::App& app, size_
 
 }  // namespace
 
+MasterView ViewOf(const StandaloneCluster& cluster) {
+  const ss::Master& core = cluster.core();
+  MasterView view;
+  for (const auto& [i, worker] : core.workers()) {
+    if (!cluster.Shows(i)) continue;
+    const WorkerRecord& record = cluster.workers()[i];
+    view.workers.push_back({record.said, record.heartbeat, worker.cores, worker.cores_used, worker.memory,
+                            worker.memory_used, worker.resources_free, worker.state});
+  }
+  for (const auto& [i, app] : core.apps()) {
+    const ApplicationRecord& record = cluster.applications()[i];
+    if (!record.cleared) view.applications.push_back(ViewOf(record, app));
+  }
+  for (const auto& [i, driver] : core.drivers()) {
+    const DriverRecord& record = cluster.drivers()[i];
+    if (record.cleared) continue;
+    const std::string worker = driver.worker != UINT32_MAX ? cluster.workers()[driver.worker].said.id : "None";
+    view.drivers.push_back(
+        {record.id, record.submission, record.submitted, worker, driver.resources, driver.state, !driver.known});
+  }
+  view.url = cluster.url();
+  view.status = cluster.status();
+  view.now = cluster.now();
+  view.waiting_drivers = core.waiting_drivers().size();
+  return view;
+}
+
 std::string MasterJson(const StandaloneCluster& cluster, const std::string& field, bool spark4) {
-  if (!spark4 || field.empty()) return http::JsonText(Whole(cluster), 2);
-  if (field == "clusterutilization") return http::JsonText(Utilization(cluster), 2);
-  const ordered_json whole = Whole(cluster);
+  return MasterJson(ViewOf(cluster), field, spark4);
+}
+
+std::string MasterJson(const MasterView& view, const std::string& field, bool spark4) {
+  if (!spark4 || field.empty()) return http::JsonText(Whole(view), 2);
+  if (field == "clusterutilization") return http::JsonText(Utilization(view), 2);
+  const ordered_json whole = Whole(view);
   const auto found = whole.find(field);
   return http::JsonText(ordered_json({{field, found != whole.end() ? *found : ordered_json("")}}), 2);
 }
@@ -220,8 +272,8 @@ std::string MasterJson(const StandaloneCluster& cluster, const std::string& fiel
 std::string OneApplicationJson(const StandaloneCluster& cluster, const std::string& id) {
   const auto index = cluster.ApplicationIndexOf(id);
   if (!index || !cluster.core().apps().contains(*index)) return "null";
-  return http::JsonText(ApplicationJson(cluster.applications()[*index], cluster.core().apps()[*index], cluster.now()),
-                        2);
+  return http::JsonText(
+      ApplicationJson(ViewOf(cluster.applications()[*index], cluster.core().apps()[*index]), cluster.now()), 2);
 }
 
 std::string ExecutorsJson(const StandaloneCluster& cluster, const std::string& id) {
@@ -255,10 +307,11 @@ std::string ExecutorsJson(const StandaloneCluster& cluster, const std::string& i
 std::string MasterGauges(const StandaloneCluster& cluster) {
   const auto& apps = cluster.core().apps();
   const auto waiting = [&](uint32_t app) { return apps[app].state == sa::AppState::kWaiting; };
+  const auto shown = [&](const auto& one) { return cluster.Shows(one.first); };
   return http::GaugesJson({{"master.aliveWorkers", static_cast<int64_t>(TotalsOf(cluster).alive)},
                            {"master.apps", static_cast<int64_t>(cluster.core().waiting_apps().size())},
                            {"master.waitingApps", std::ranges::count_if(cluster.core().waiting_apps(), waiting)},
-                           {"master.workers", static_cast<int64_t>(Whole(cluster)["workers"].size())}});
+                           {"master.workers", std::ranges::count_if(cluster.core().workers(), shown)}});
 }
 
 http::Response MasterMetrics(const StandaloneCluster& cluster) {
@@ -273,34 +326,37 @@ http::Response MasterMetrics(const StandaloneCluster& cluster) {
   text.Gauge("memory_used_mib", "Of this, in use.", totals.memory_used);
   text.Gauge("applications", "Applications that have not ended.", static_cast<int64_t>(core.waiting_apps().size()));
   text.Gauge("drivers_waiting", "Drivers that wait for a worker.", static_cast<int64_t>(core.waiting_drivers().size()));
+  text.Gauge("can_store", "0 while nothing can be stored, and so nothing is promised.", cluster.store_error().empty());
+  text.Gauge("rows_set_aside", "Stored rows that cannot be read.", static_cast<int64_t>(cluster.set_aside().size()));
+  text.Counters("refusals_total", spark_rpc::kRefusalsHelp, "kind", spark_rpc::ByName(cluster.refusals()));
   return text.ToResponse();
 }
 
 std::string WaitingJson(const StandaloneCluster& cluster) {
-  ordered_json out = ordered_json::object();
+  std::map<std::string, std::string> out;
+  const size_t explained = ExplainedMax(cluster);
   const std::vector<uint32_t>& apps = cluster.core().waiting_apps();
-  for (size_t place = 0; place < apps.size(); ++place) {
+  for (size_t place = 0; place < std::min(apps.size(), explained); ++place) {
     const std::string why = cluster.placement() != nullptr && !cluster.core().recovering()
                                 ? cluster.placement()->Why(apps[place], cluster.instant())
                                 : WhyWaits(cluster, cluster.core().apps()[apps[place]], place);
-    if (!why.empty()) out[cluster.applications()[apps[place]].id] = why;
+    if (!why.empty()) out[cluster.applications()[apps[place]].id] = http::JsonText(ordered_json(why));
   }
   for (const uint32_t driver : cluster.core().waiting_drivers()) {
     const es::DriverDescription& needs = cluster.drivers()[driver].submission->description;
-    out[cluster.drivers()[driver].id] = "no worker has " + base::Counted(needs.cores, "free core") + " and " +
-                                        std::to_string(needs.memory_mib) + " MiB of free memory for this driver, or " +
-                                        "spark.deploy.maxDrivers are running";
+    out[cluster.drivers()[driver].id] = http::JsonText(ordered_json(
+        "no worker has " + base::Counted(needs.cores, "free core") + " and " + std::to_string(needs.memory_mib) +
+        " MiB of free memory for this driver, or spark.deploy.maxDrivers are running"));
   }
-  return http::JsonText(out, 2);
+  return ObjectText(out);
 }
 
 std::string UseJson(const StandaloneCluster& cluster) {
-  ordered_json out = ordered_json::object();
+  std::map<std::string, std::string> out;
   for (const auto& [i, worker] : cluster.core().workers()) {
     const std::optional<es::WorkerUse>& use = cluster.workers()[i].use;
     if (!use || !worker.usable()) continue;
-    ordered_json& one =
-        out[cluster.workers()[i].said.id] = {{"machine_cores", use->cores}, {"machine_memory_mib", use->mib}};
+    ordered_json one = {{"machine_cores", use->cores}, {"machine_memory_mib", use->mib}};
     const std::pair<const char*, int64_t> amounts[] = {{"milli_cores", use->use.milli_cores},
                                                        {"physical_bytes", use->use.physical_bytes},
                                                        {"disk_bytes_per_second", use->use.disk_bytes},
@@ -309,39 +365,121 @@ std::string UseJson(const StandaloneCluster& cluster) {
     for (const auto& [name, amount] : amounts) {
       if (amount != model::MeasuredUse::kUnknown) one[name] = amount;
     }
+    out[cluster.workers()[i].said.id] = http::JsonText(one);
+  }
+  return ObjectText(out);
+}
+
+std::string PagesJson(const StandaloneCluster& cluster, const ReverseProxy& proxy) {
+  std::map<std::string, std::string> out;
+  const auto add = [&](const std::string& id, const std::string& url) {
+    const std::string address = proxy.on ? proxy.front + "/proxy/" + id + "/" : url;
+    if (!url.empty()) out[id] = http::JsonText(ordered_json(address));
+  };
+  for (const auto& [i, worker] : cluster.workers()) {
+    if (cluster.Shows(i)) add(worker.said.id, worker.said.web_url);
+  }
+  for (const auto& [i, application] : cluster.applications()) {
+    if (application.ended.ms == 0) add(application.id, application.description.ui_url);
+  }
+  return ObjectText(out);
+}
+
+std::string NoticesJson(const StandaloneCluster& cluster) {
+  ordered_json out = ordered_json::array();
+  if (!cluster.store_error().empty()) {
+    out.push_back("the state cannot be stored, and nothing is promised until it can: " + cluster.store_error());
+  }
+  for (const SetAsideRow& row : cluster.set_aside()) {
+    out.push_back("a stored row cannot be read and is set aside as " + row.name + ": " + row.why);
   }
   return http::JsonText(out, 2);
 }
 
-http::Response MasterPage(const StandaloneCluster& cluster, const ReverseProxy& proxy, const http::Request& request,
-                          bool spark4) {
+namespace {
+
+http::Response Json(std::string body) {
+  http::Response response = http::JsonResponse(200, std::move(body));
+  response.content_type = "text/json;charset=utf-8";
+  response.headers.emplace_back("Cache-Control", "no-cache, no-store, must-revalidate");
+  return response;
+}
+
+}  // namespace
+
+void MasterPages::Handle(const http::Request& request, const http::Server::Reply& reply) {
+  constexpr std::string_view kJson = "/json";
+  const std::string& path = request.path;
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  if (!reads || (path != kJson && !path.starts_with("/json/"))) return reply(Answer(request));
+  MakeJson(spark4_ && path.size() > kJson.size() ? path.substr(kJson.size() + 1) : "", reply);
+}
+
+void MasterPages::MakeJson(const std::string& field, const http::Server::Reply& reply) {
+  constexpr std::string_view kFields[] = {"",
+                                          "url",
+                                          "workers",
+                                          "aliveworkers",
+                                          "cores",
+                                          "coresused",
+                                          "memory",
+                                          "memoryused",
+                                          "resources",
+                                          "resourcesused",
+                                          "activeapps",
+                                          "completedapps",
+                                          "activedrivers",
+                                          "completeddrivers",
+                                          "status",
+                                          "clusterutilization"};
+  if (std::ranges::find(kFields, field) == std::end(kFields)) {  // says nothing of the cluster
+    return reply(Json(http::JsonText(ordered_json({{field, ""}}), 2)));
+  }
+  const auto [asked, first] = asked_.try_emplace(field);
+  asked->second.waiting.push_back(reply);
+  if (first) BeginJson(field);
+}
+
+void MasterPages::BeginJson(const std::string& field) {
+  Asked& asked = asked_.at(field);
+  asked.served = std::exchange(asked.waiting, {});
+  const auto text = std::make_shared<std::string>();
+  loop_.Offload(
+      [text, view = ViewOf(master_.cluster()), field, spark4 = spark4_] { *text = MasterJson(view, field, spark4); },
+      [this, alive = alive_, text, field] {
+        if (!*alive) return;
+        for (const http::Server::Reply& reply : std::exchange(asked_.at(field).served, {})) reply(Json(*text));
+        if (asked_.at(field).waiting.empty()) {
+          asked_.erase(field);
+        } else {
+          BeginJson(field);
+        }
+      });
+}
+
+http::Response MasterPages::Answer(const http::Request& request) const {
+  const StandaloneCluster& cluster = master_.cluster();
   if (request.method != "GET" && request.method != "HEAD") return http::TextResponse(405, "only GET is taken here");
   const std::string& path = request.path;
-  const auto json = [](std::string body) {
-    http::Response response = http::JsonResponse(200, std::move(body));
-    response.content_type = "text/json;charset=utf-8";
-    response.headers.emplace_back("Cache-Control", "no-cache, no-store, must-revalidate");
-    return response;
-  };
-  constexpr std::string_view kJson = "/json";
-  if (path == kJson || path.starts_with("/json/")) {
-    return json(MasterJson(cluster, path.size() > kJson.size() ? path.substr(kJson.size() + 1) : "", spark4));
-  }
-  if (path == "/metrics/master/json" || path == "/metrics/master/json/") return json(MasterGauges(cluster));
+  if (path == "/metrics/master/json" || path == "/metrics/master/json/") return Json(MasterGauges(cluster));
   if (path == "/app/json" || path == "/app/json/") {
     const auto id = request.query.find("appId");
-    return json(OneApplicationJson(cluster, id != request.query.end() ? id->second : ""));
+    return Json(OneApplicationJson(cluster, id != request.query.end() ? id->second : ""));
   }
   if (path == "/fairlead/executors") {
     const auto id = request.query.find("appId");
-    return json(ExecutorsJson(cluster, id != request.query.end() ? id->second : ""));
+    return Json(ExecutorsJson(cluster, id != request.query.end() ? id->second : ""));
   }
-  if (path == "/fairlead/waiting") return json(WaitingJson(cluster));
-  if (path == "/fairlead/use") return json(UseJson(cluster));
-  if (path == "/fairlead/pages") return json(PagesJson(cluster, proxy));
+  if (path == "/fairlead/waiting") return Json(WaitingJson(cluster));
+  if (path == "/fairlead/use") return Json(UseJson(cluster));
+  if (path == "/fairlead/notices") return Json(NoticesJson(cluster));
+  if (path == "/fairlead/pages") return Json(PagesJson(cluster, proxy_));
   if (path == "/metrics") return MasterMetrics(cluster);
   if (path == "/healthz") return http::TextResponse(200, "ok\n");
   if (path == "/readyz") {  // applications and drivers are taken
+    if (!cluster.store_error().empty()) {
+      return http::TextResponse(503, "nothing can be stored: " + cluster.store_error() + "\n");
+    }
     return cluster.alive() ? http::TextResponse(200, "ok\n")
                            : http::TextResponse(503, std::string(cluster.status()) + "\n");
   }

@@ -1,11 +1,9 @@
 #include "process/spark_master/master_proxy.h"
 
 #include <boost/algorithm/string/predicate.hpp>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
-#include "process/http/json_text.h"
 #include "process/spark_master/master_json.h"
 #include "process/spark_master/standalone_application.h"
 
@@ -80,20 +78,6 @@ std::string MasterProxy::UrlOf(const std::string& id) const {
   const auto index = cluster.ApplicationIndexOf(id);
   if (!index || cluster.applications()[*index].ended.ms != 0) return "";
   return cluster.applications()[*index].description.ui_url;
-}
-
-std::string PagesJson(const StandaloneCluster& cluster, const ReverseProxy& proxy) {
-  nlohmann::ordered_json out = nlohmann::ordered_json::object();
-  const auto add = [&](const std::string& id, const std::string& url) {
-    if (!url.empty()) out[id] = proxy.on ? proxy.front + "/proxy/" + id + "/" : url;
-  };
-  for (const auto& [i, worker] : cluster.workers()) {
-    if (cluster.Shows(i)) add(worker.said.id, worker.said.web_url);
-  }
-  for (const auto& [i, application] : cluster.applications()) {
-    if (application.ended.ms == 0) add(application.id, application.description.ui_url);
-  }
-  return http::JsonText(out, 2);
 }
 
 }  // namespace fairlead::process::spark_master

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "process/http/json_text.h"
+#include "wire/json/json.h"
 
 namespace fairlead::process::spark_master {
 
@@ -101,27 +102,33 @@ http::Response RestSubmission::InStandby(const std::string& action, const std::s
 }
 
 void RestSubmission::Create(const http::Request& request, const Reply& reply) {
-  const ordered_json body = ordered_json::parse(request.body, nullptr, false);
+  const auto parsed = wire::json::ParseOrdered(request.body, wire::json::kRequest);
+  if (!parsed) return reply(Error(400, "Malformed request: " + parsed.error().message));
+  const ordered_json& body = *parsed;
   if (!body.is_object()) return reply(Error(400, "Malformed request: it is no JSON object"));
   const auto action = body.find("action");
   if (action == body.end()) return reply(Error(400, "Malformed request: Action field not found in JSON"));
   if (*action != "CreateSubmissionRequest") {
     const bool known = std::ranges::find(kOtherMessages, *action) != kOtherMessages.end();
     const std::string what = action->is_string() ? action->get<std::string>() : action->dump();
-    return reply(Error(known ? 400 : 500, "Received message of unexpected type " + what + "."));
+    constexpr size_t kShown = 256;
+    return reply(Error(known ? 400 : 500, "Received message of unexpected type " + what.substr(0, kShown) + "."));
   }
   auto driver = ReadCreateRequest(body, {master_.cluster().url(), port_, spark4_, variables_});
   if (!driver) return reply(Error(400, "Malformed request: " + driver.error().message));
-  master_.cluster().SubmitDriver({std::move(*driver), {}, wire::java_stream::kNull},
-                                 [reply, version = version_, unknown = UnknownFields(body)](const std::string& id) {
-                                   ordered_json answer = {{"action", "CreateSubmissionResponse"},
-                                                          {"message", "Driver successfully submitted as " + id},
-                                                          {"serverSparkVersion", version},
-                                                          {"submissionId", id},
-                                                          {"success", true}};
-                                   if (!unknown.empty()) answer["unknownFields"] = unknown;
-                                   reply(JsonAnswer(200, answer));
-                                 });
+  Submission submission;
+  submission.description = std::move(*driver);
+  submission.from = request.peer;
+  master_.cluster().SubmitDriver(std::move(submission), [reply, version = version_, unknown = UnknownFields(body)](
+                                                            const base::Result<std::string>& id) {
+    ordered_json answer = {{"action", "CreateSubmissionResponse"},
+                           {"message", id.ok() ? "Driver successfully submitted as " + *id : id.error().message},
+                           {"serverSparkVersion", version}};
+    if (id.ok()) answer["submissionId"] = *id;
+    answer["success"] = id.ok();
+    if (!unknown.empty()) answer["unknownFields"] = unknown;
+    reply(JsonAnswer(200, answer));
+  });
 }
 
 void RestSubmission::Kill(const std::string& id, const Reply& reply) {

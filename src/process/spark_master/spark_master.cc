@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "endpoints/spark/known_description.h"
 #include "endpoints/spark/master_messages.h"
 
 namespace fairlead::process::spark_master {
@@ -14,6 +15,10 @@ namespace {
 
 constexpr base::Duration kConnectTimeout = base::Duration::Seconds(10);
 constexpr base::Duration kCallBackInterval = base::Duration::Seconds(1);
+/// What an application takes in memory, by its registration's bytes: the message as objects, what is read of it, and
+/// what the core has.
+constexpr size_t kKeptBase = 2048;
+constexpr size_t kKeptFactor = 4;
 
 }  // namespace
 
@@ -46,7 +51,8 @@ SparkMaster::~SparkMaster() {
 // ---- connections ---------------------------------------------------------------------------------------------------
 
 void SparkMaster::OnAccepted(std::unique_ptr<env::Stream> stream) {
-  if (table_.MakeRoom(stream->peer().host)) AddPeer(std::move(stream), 0, false);
+  if (!table_.MakeRoom(stream->peer().host)) return refusals_.Count(spark_rpc::Refusal::kCrowd);
+  AddPeer(std::move(stream), 0, false);
 }
 
 SparkMaster::PeerId SparkMaster::AddPeer(std::unique_ptr<env::Stream> stream, ApplicationKey application, bool member) {
@@ -78,13 +84,14 @@ void SparkMaster::Sweep() {
   for (auto& [id, peer] : peers_) {
     if (peer.Overdue(loop_.Now())) overdue.push_back(id);
   }
-  for (const PeerId id : overdue) Close(id, spark_rpc::kOverdue);
+  for (const PeerId id : overdue) CloseFor(spark_rpc::Refusal::kOverdue, id, spark_rpc::kOverdue);
 }
 
 void SparkMaster::OnClosed(PeerId id, const std::string& reason) {
   const auto node = peers_.extract(id);
   Peer& peer = node.mapped();
   peer.seat.reset();
+  peer.CountRefusal(refusals_);
   const auto driver = drivers_.find(peer.application);
   if (driver != drivers_.end()) driver->second.peer = 0;
   if (driver != drivers_.end() && !driver->second.application->ending()) {
@@ -93,7 +100,7 @@ void SparkMaster::OnClosed(PeerId id, const std::string& reason) {
   } else if (!reason.empty()) {
     log_.Warn("a connection is closed", {{"peer", peer.connection->peer()}, {"reason", reason}});
   }
-  if (peer.member) source_.OnClosed(id, reason);
+  source_.OnClosed(id, reason);
   // In a later turn: the connection may be in the middle of something.
   auto gone = std::make_shared<std::unique_ptr<Connection>>(std::move(peer.connection));
   loop_.Post([gone] { gone->reset(); });
@@ -118,22 +125,17 @@ void SparkMaster::OnMessage(PeerId id, spark_rpc::Incoming message) {
     return Close(id, decoded.error().message);
   }
   auto* other = std::get_if<es::OtherMessage>(&*decoded);
-  if (other == nullptr) return OnDriverMessage(id, std::move(*decoded), message.request);
+  if (other == nullptr) return OnDriverMessage(id, std::move(*decoded), message.request, message.bytes);
   message.content = std::move(other->graph);
-  const ExecutorSource::Taken taken = source_.OnMessage(id, message);
+  const bool taken = source_.OnMessage(id, message);
   const auto found = peers_.find(id);
-  if (found == peers_.end()) return;
+  if (taken || found == peers_.end()) return;
   Peer& peer = found->second;
-  if (taken == ExecutorSource::Taken::kMember && !peer.member) {
-    peer.member = true;
-    peer.BecomeMember();
-  }
-  if (taken != ExecutorSource::Taken::kNo) return;
   log_.Warn("a message that is not taken", {{"peer", peer.connection->peer()}, {"class", other->class_name}});
   if (message.request) peer.connection->Refuse(*message.request, "this master does not take " + other->class_name);
 }
 
-void SparkMaster::OnDriverMessage(PeerId id, es::DriverMessage message, std::optional<int64_t> request) {
+void SparkMaster::OnDriverMessage(PeerId id, es::DriverMessage message, std::optional<int64_t> request, size_t bytes) {
   const auto found = peers_.find(id);
   if (found == peers_.end()) return;
   Peer& peer = found->second;
@@ -141,7 +143,7 @@ void SparkMaster::OnDriverMessage(PeerId id, es::DriverMessage message, std::opt
   if (const auto* check = std::get_if<es::CheckExistence>(&message)) {
     answer(check->name == es::kMasterEndpoint || (peer.member && source_.HasEndpoint(id, check->name)));
   } else if (auto* registration = std::get_if<es::RegisterApplication>(&message)) {
-    Register(id, std::move(*registration));
+    Register(id, std::move(*registration), bytes);
   } else if (const auto* over = std::get_if<es::UnregisterApplication>(&message)) {
     if (Application* application = ApplicationOf(peer, over->application)) application->End("");
   } else if (const auto* wanted = std::get_if<es::RequestExecutors>(&message)) {
@@ -166,7 +168,16 @@ const es::SparkBuild* SparkMaster::BuildOf(int64_t suid) const {
   return found != settings_.builds.end() ? &*found : nullptr;
 }
 
-void SparkMaster::Register(PeerId id, es::RegisterApplication registration) {
+/// Puts what is kept of a registration into the place of the message that came.
+base::Status SparkMaster::Keep(const es::SparkBuild& build, es::RegisterApplication& registration) {
+  auto kept = es::KeptRegistration(build, registration.graph, registration);
+  if (!kept.ok()) return kept.error();
+  registration.kept = std::move(*kept);
+  registration.graph = {};
+  return {};
+}
+
+void SparkMaster::Register(PeerId id, es::RegisterApplication registration, size_t bytes) {
   Peer& peer = peers_.at(id);
   if (peer.application != 0) {
     // Drivers register again when they have waited for long; one that is still being submitted hears of it later.
@@ -184,11 +195,16 @@ void SparkMaster::Register(PeerId id, es::RegisterApplication registration) {
                          "(serialVersionUID of RegisterApplication " + std::to_string(registration.suid) +
                          "; known: " + known + "); start this daemon with --spark-home of that build, too");
   }
+  if (const base::Status kept = Keep(*build, registration); !kept.ok()) return Close(id, kept.error().message);
   const ApplicationKey key = next_id_++;
-  std::unique_ptr<Application> application = source_.Make(*build, std::move(registration), CallbacksOf(key));
+  Application::Callbacks callbacks = CallbacksOf(key);
+  callbacks.address = peer.connection->address();
+  std::unique_ptr<Application> application = source_.Make(*build, std::move(registration), std::move(callbacks));
   if (!application) return;
+  if (!peer.Keep(table_, kKeptBase + kKeptFactor * bytes)) {
+    return CloseFor(spark_rpc::Refusal::kMany, id, spark_rpc::kHoldsTooMuch);
+  }
   peer.application = key;
-  peer.BecomeMember();
   Driver& driver = drivers_[key];
   driver.peer = id;
   driver.application = std::move(application);
@@ -226,15 +242,20 @@ base::Status SparkMaster::Recover() {
   if (!all) return all.error();
   for (const ExecutorSource::Stored& stored : *all) {
     auto message = es::DecodeDriverMessage(stored.registration);
-    auto* registration = message.ok() ? std::get_if<es::RegisterApplication>(&*message) : nullptr;
+    if (!message.ok()) {
+      source_.SetAside(stored.id, message.error().message);
+      continue;
+    }
+    auto* registration = std::get_if<es::RegisterApplication>(&*message);
     const es::SparkBuild* build = registration != nullptr ? BuildOf(registration->suid) : nullptr;
-    if (build == nullptr) {
-      log_.Error("a stored application is given up: its build of Spark is not known any more",
+    if (build == nullptr || !Keep(*build, *registration).ok()) {
+      log_.Error("a stored application is given up: its build of Spark is not known any more, or it cannot be read",
                  {{"application", stored.id}});
       source_.Forget(stored.id);
       continue;
     }
     const ApplicationKey key = next_id_++;
+    drivers_[key].bytes = kKeptBase + kKeptFactor * stored.registration.size();
     drivers_[key].application = source_.MakeStored(stored.id, *build, std::move(*registration), CallbacksOf(key));
     CallBack(key, loop_.Now() + settings_.call_back_for);
   }
@@ -263,6 +284,7 @@ void SparkMaster::CallBack(ApplicationKey key, base::Instant until) {
               Application& application = *driver.application;
               if (stream.ok()) {
                 driver.peer = AddPeer(std::move(*stream), key, false);
+                (void)peers_.at(driver.peer).Keep(table_, driver.bytes);  // it was here before others
                 Tell(driver, es::EncodeMasterChanged(application.build(), Address(), ""));
                 log_.Info("an application goes on", {{"application", application.id()},
                                                      {"driver", application.registration().driver.ToString()}});
@@ -307,6 +329,38 @@ void SparkMaster::Refuse(PeerId peer, int64_t request, const std::string& why) {
 void SparkMaster::Close(PeerId peer, const std::string& reason) {
   const auto found = peers_.find(peer);
   if (found != peers_.end()) found->second.connection->Close(reason);
+}
+
+void SparkMaster::CloseFor(spark_rpc::Refusal kind, PeerId peer, const std::string& reason) {
+  const auto found = peers_.find(peer);
+  if (found != peers_.end()) found->second.Refuse(kind, reason);
+}
+
+std::string SparkMaster::AddressOf(PeerId peer) const {
+  const auto found = peers_.find(peer);
+  return found != peers_.end() ? found->second.connection->address() : "";
+}
+
+void SparkMaster::Know(PeerId peer) {
+  const auto found = peers_.find(peer);
+  if (found != peers_.end()) found->second.BecomeKnown();
+}
+
+bool SparkMaster::Keep(PeerId id, size_t bytes) {
+  const auto found = peers_.find(id);
+  if (found == peers_.end()) return false;
+  found->second.member = true;
+  const bool kept = found->second.Keep(table_, bytes);
+  if (!kept) CloseFor(spark_rpc::Refusal::kMany, id, spark_rpc::kHoldsTooMuch);
+  return kept;
+}
+
+void SparkMaster::Ask(PeerId peer, const es::RpcAddress& receiver, const std::string& endpoint,
+                      const std::string& content, std::function<void()> done) {
+  const auto found = peers_.find(peer);
+  if (!MayAct() || found == peers_.end()) return;
+  found->second.connection->Ask({Address(), receiver, endpoint, content},
+                                [done = std::move(done)](const auto&) { done(); });
 }
 
 void SparkMaster::Connect(const es::RpcAddress& address, std::function<void(std::optional<PeerId> peer)> done) {

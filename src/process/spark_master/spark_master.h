@@ -46,12 +46,14 @@ class SparkMaster final : private Peers {
   env::Endpoint local() const { return listener_->local(); }
   size_t connections() const { return peers_.size(); }
   size_t applications() const { return drivers_.size(); }
+  const spark_rpc::Refusals& refusals() const { return refusals_; }
 
  private:
   using ApplicationKey = uint64_t;
   struct Driver {
     std::unique_ptr<Application> application;
-    PeerId peer = 0;  // 0: its driver is not connected
+    PeerId peer = 0;   // 0: its driver is not connected
+    size_t bytes = 0;  // that are remembered of it
   };
   /// A member once it has registered as a driver or belongs to the source.
   struct Peer final : spark_rpc::Guest {
@@ -70,10 +72,14 @@ class SparkMaster final : private Peers {
   void OnBytes(PeerId id);
   void Sweep();
   void OnMessage(PeerId id, spark_rpc::Incoming message);
-  void OnDriverMessage(PeerId id, endpoints::spark::DriverMessage message, std::optional<int64_t> request);
+  void OnDriverMessage(PeerId id, endpoints::spark::DriverMessage message, std::optional<int64_t> request,
+                       size_t bytes);
   void Answer(PeerId id, std::optional<int64_t> request, bool value);
   void OnClosed(PeerId id, const std::string& reason);
-  void Register(PeerId id, endpoints::spark::RegisterApplication registration);
+  static base::Status Keep(const endpoints::spark::SparkBuild& build,
+                           endpoints::spark::RegisterApplication& registration);
+  /// `bytes`: of the message.
+  void Register(PeerId id, endpoints::spark::RegisterApplication registration, size_t bytes);
   void Tell(const Driver& driver, const std::string& content);
   void TellRegistered(const Driver& driver);
   const endpoints::spark::SparkBuild* BuildOf(int64_t suid) const;
@@ -88,6 +94,13 @@ class SparkMaster final : private Peers {
   void Reply(PeerId peer, int64_t request, const std::string& content) override;
   void Refuse(PeerId peer, int64_t request, const std::string& why) override;
   void Close(PeerId peer, const std::string& reason) override;
+  void CloseFor(spark_rpc::Refusal kind, PeerId peer, const std::string& reason) override;
+  std::string AddressOf(PeerId peer) const override;
+  bool Keep(PeerId peer, size_t bytes) override;
+  void Know(PeerId peer) override;
+  void Ask(PeerId peer, const endpoints::spark::RpcAddress& receiver, const std::string& endpoint,
+           const std::string& content, std::function<void()> done) override;
+  spark_rpc::Refusals& refusals() override { return refusals_; }
   void Connect(const endpoints::spark::RpcAddress& address,
                std::function<void(std::optional<PeerId> peer)> done) override;
 
@@ -97,6 +110,7 @@ class SparkMaster final : private Peers {
   const SparkMasterSettings settings_;
   ExecutorSource& source_;
   std::unique_ptr<env::Listener> listener_;
+  spark_rpc::Refusals refusals_;
   peers::PeerTable table_;  // before the peers, which have seats
   std::map<PeerId, Peer> peers_;
   std::map<ApplicationKey, Driver> drivers_;

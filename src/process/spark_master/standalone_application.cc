@@ -87,7 +87,7 @@ void StandaloneApplication::OnRemoved() {
   ApplicationRecord& record = cluster_.applications_[index_.value];
   record.machine = nullptr;
   record.ended = cluster_.loop_.Wall();
-  cluster_.ClearBeyondRetained();
+  cluster_.ApplicationGone(index_.value);
   callbacks_.on_over();
 }
 

@@ -36,6 +36,8 @@ class StandaloneApplication final : public Application {
   void SetId(model::standalone::AppIndex index, std::string id, bool accepted);
   void OnAccepted();
   void Tell(const std::string& content) { callbacks_.tell(content); }
+  /// Of its driver's connection; empty: not known.
+  const std::string& address() const { return callbacks_.address; }
   /// The core has ended it; nothing more is said of it.
   void OnRemoved();
 

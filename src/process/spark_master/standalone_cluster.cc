@@ -18,6 +18,16 @@ namespace {
 
 constexpr size_t kShownExecutors = 200;  // of an application
 constexpr base::Duration kSweepInterval = base::Duration::Seconds(1);
+/// A connection whose worker another one claims to be says within this time that it is still there.
+constexpr base::Duration kAskedFor = base::Duration::Seconds(5);
+/// What is shown of those that have gone.
+constexpr size_t kGoneWorkersMax = 1000;
+constexpr size_t kGoneBytesMax = size_t{4} << 20;
+/// Roughly, until unshown workers are dropped before the next sweep.
+constexpr size_t kAddedMax = size_t{1} << 20;
+/// While the store takes nothing: what waits for it.
+constexpr size_t kQueueMax = 20'000;
+constexpr size_t kShownTextMax = 1024;  // of what a worker says of an executor
 /// Longer than a worker's supervisor waits: what ran there has ended before it is replaced.
 constexpr base::Duration kAwayMax = es::kAbsence + base::Duration::Seconds(2);
 
@@ -45,7 +55,10 @@ StandaloneCluster::StandaloneCluster(env::Loop& loop, env::Store* store, env::Lo
       build_(build),
       settings_(std::move(settings)),
       imported_(std::move(imported)),
-      core_(settings_.scheduling) {
+      core_(settings_.scheduling),
+      gone_workers_({kGoneWorkersMax, kGoneBytesMax}),
+      gone_applications_({settings_.retained_applications, kGoneBytesMax}),
+      gone_drivers_({settings_.retained_drivers, kGoneBytesMax}) {
   if (!settings_.make_scheduler) return;
   placement_ =
       std::make_unique<ExecutorPlacement>(settings_.make_scheduler(), [this](uint32_t app) { return StandingOf(app); });
@@ -68,7 +81,7 @@ bool StandaloneCluster::Shows(uint32_t index) const {
   const scheduler::standalone::Worker& worker = core_.workers()[index];
   const int64_t kept_ms = (settings_.dead_worker_persistence + 1) * settings_.worker_timeout.millis();
   const bool old = loop_.Wall().ms - workers_[index].heartbeat.ms > kept_ms;
-  return !worker.id.empty() && !(worker.state == sa::WorkerState::kDead && old);
+  return !worker.id.empty() && !(worker.state == sa::WorkerState::kDead && (old || workers_[index].forgotten));
 }
 
 std::optional<uint32_t> StandaloneCluster::ApplicationIndexOf(const std::string& id) const {
@@ -83,6 +96,7 @@ std::string OnlyWhenAlive(const char* what) {
 
 void StandaloneCluster::Attach(const Master& master) {
   master_ = master;
+  store_tried_ = loop_.Now();
   Sweep();
 }
 
@@ -179,7 +193,7 @@ void StandaloneCluster::Apply(const sa::Answer& effect) {
   if (!waiting.empty()) waiting.mapped()(effect.ok);
 }
 
-/// As Spark's, but an id that is in use is passed over: after a restart numbers begin anew, and names may come twice.
+/// As Spark's, but an id that is in use is passed over: after a restart numbers begin again, and names may come twice.
 std::string StandaloneCluster::NewApplicationId(const std::string& name) {
   if (settings_.names_as_ids) {
     const auto id = IdOfName(name);
@@ -206,8 +220,7 @@ std::string StandaloneCluster::NewDriverId() {
 
 std::unique_ptr<Application> StandaloneCluster::Make(const es::SparkBuild& build, es::RegisterApplication registration,
                                                      Application::Callbacks callbacks) {
-  if (standby()) return nullptr;
-  registration.graph.Shrink();
+  if (standby() || queue_.size() >= kQueueMax) return nullptr;
   return std::make_unique<StandaloneApplication>(*this, build, std::move(registration), std::move(callbacks));
 }
 
@@ -219,6 +232,7 @@ void StandaloneCluster::Begin(StandaloneApplication& application) {
   record.machine = &application;
   record.description = WithoutCommand(description);
   record.started = loop_.Wall();
+  record.from = application.address();
   application_ids_[record.id] = index.value;
   application.SetId(index, record.id, false);
   log_.Info("an application registers",
@@ -261,7 +275,7 @@ void StandaloneCluster::Apply(const sa::ExecutorUpdated& effect) {
   auto& shown = applications_[effect.app.value].executors;
   if (const auto executor = shown.find(effect.executor); executor != shown.end()) {
     executor->second.state = effect.state;
-    executor->second.message = effect.message;
+    executor->second.message = effect.message.substr(0, kShownTextMax);
   }
   es::ExecutorUpdated update;
   update.id = effect.executor;
@@ -289,8 +303,7 @@ void StandaloneCluster::Apply(const sa::ApplicationRemoved& effect) {
 
 // ---- executors -----------------------------------------------------------------------------------------------------
 
-void StandaloneCluster::Tell(sa::WorkerIndex index, const es::MasterMessage& message,
-                             const wire::java_stream::Graph& from, wire::java_stream::Ref description) {
+void StandaloneCluster::Tell(sa::WorkerIndex index, const es::MasterMessage& message, std::string_view kept) {
   WorkerRecord& worker = workers_[index.value];
   const bool launches =
       std::holds_alternative<es::LaunchExecutor>(message) || std::holds_alternative<es::LaunchDriver>(message);
@@ -302,7 +315,7 @@ void StandaloneCluster::Tell(sa::WorkerIndex index, const es::MasterMessage& mes
   }
   if (worker.peer == 0) return;
   master_.peers->Send(worker.peer, worker.said.worker.address, worker.said.worker.name,
-                      es::Encode(build_, message, from, description));
+                      es::Encode(build_, message, kept));
 }
 
 void StandaloneCluster::Apply(const sa::LaunchExecutor& effect) {
@@ -328,8 +341,7 @@ void StandaloneCluster::Apply(const sa::LaunchExecutor& effect) {
                             sa::ExecutorState::kLaunching,
                             ""};
   if (shown.size() > kShownExecutors) shown.erase(shown.begin());
-  const es::RegisterApplication& registration = application->registration();
-  Tell(effect.worker, launch, registration.graph, registration.description);
+  Tell(effect.worker, launch, application->registration().kept);
 }
 
 void StandaloneCluster::Apply(const sa::KillExecutor& effect) {
@@ -342,28 +354,31 @@ void StandaloneCluster::Apply(const sa::ApplicationFinished& effect) {
 
 // ---- workers -------------------------------------------------------------------------------------------------------
 
-ExecutorSource::Taken StandaloneCluster::OnMessage(Peers::PeerId peer, spark_rpc::Incoming& message) {
+bool StandaloneCluster::OnMessage(Peers::PeerId peer, spark_rpc::Incoming& message) {
   const auto of_worker = es::DecodeWorkerMessage(message.content);
   if (!of_worker) {
     if (message.request) master_.peers->Refuse(peer, *message.request, of_worker.error().message);
     master_.peers->Close(peer, of_worker.error().message);
-    return Taken::kOnce;
+    return true;
   }
-  if (of_worker->has_value()) return OnWorkerMessage(peer, **of_worker, message.request);
+  if (of_worker->has_value()) {
+    OnWorkerMessage(peer, **of_worker, message.request, message.bytes);
+    return true;
+  }
   const auto of_client = es::DecodeSubmissionMessage(message.content);
   if (!of_client) {
     if (message.request) master_.peers->Refuse(peer, *message.request, of_client.error().message);
-    return Taken::kOnce;
+    return true;
   }
-  if (!of_client->has_value() || !message.request) return Taken::kNo;
-  OnSubmission(peer, message.content, **of_client, *message.request);
-  return Taken::kOnce;
+  if (!of_client->has_value() || !message.request) return false;
+  OnSubmission(peer, message, **of_client, *message.request);
+  return true;
 }
 
-ExecutorSource::Taken StandaloneCluster::OnWorkerMessage(Peers::PeerId peer, const es::WorkerMessage& message,
-                                                         std::optional<int64_t> request) {
-  if (const auto* registration = std::get_if<es::RegisterWorker>(&message)) return Register(peer, *registration);
-  if (standby()) return Taken::kOnce;
+void StandaloneCluster::OnWorkerMessage(Peers::PeerId peer, const es::WorkerMessage& message,
+                                        std::optional<int64_t> request, size_t bytes) {
+  if (const auto* registration = std::get_if<es::RegisterWorker>(&message)) return Register(peer, *registration, bytes);
+  if (standby()) return;
   if (const auto* heartbeat = std::get_if<es::Heartbeat>(&message)) {
     On(peer, *heartbeat);
   } else if (const auto* executor = std::get_if<es::ExecutorStateChanged>(&message)) {
@@ -378,7 +393,6 @@ ExecutorSource::Taken StandaloneCluster::OnWorkerMessage(Peers::PeerId peer, con
     const auto worker = WorkerOf(peer);
     if (worker) Feed(sa::WorkerDecommissioned{{*worker}});
   }
-  return Taken::kOnce;
 }
 
 std::optional<uint32_t> StandaloneCluster::WorkerOf(Peers::PeerId peer) const {
@@ -390,28 +404,52 @@ void StandaloneCluster::Answer(Peers::PeerId peer, std::optional<int64_t> reques
   if (request) master_.peers->Reply(peer, *request, es::EncodeBoolean(value));
 }
 
-ExecutorSource::Taken StandaloneCluster::Register(Peers::PeerId peer, const es::RegisterWorker& message) {
+void StandaloneCluster::Register(Peers::PeerId peer, const es::RegisterWorker& message, size_t bytes) {
   if (message.suid != build_.worker_suid()) {
-    master_.peers->Close(peer, "worker " + message.id + " is of another build of Spark than " + build_.release +
-                                   " in " + build_.home + "; start it from that build");
-    return Taken::kOnce;
+    return master_.peers->Close(peer, "worker " + message.id + " is of another build of Spark than " + build_.release +
+                                          " in " + build_.home + "; start it from that build");
   }
   if (standby()) {
-    master_.peers->Send(peer, message.worker.address, message.worker.name, es::Encode(build_, es::MasterInStandby{}));
-    return Taken::kOnce;
+    return master_.peers->Send(peer, message.worker.address, message.worker.name,
+                               es::Encode(build_, es::MasterInStandby{}));
   }
-  if (const auto stored = alive_workers_.find(message.id);
-      stored != alive_workers_.end() && IsUnknown(stored->second)) {
-    // It has found this master before it was called back.
-    workers_[stored->second].peer = peer;
-    TellMasterChanged(stored->second);
-    return Taken::kMember;
+  const auto refuse = [&](const char* why) { master_.peers->CloseFor(spark_rpc::Refusal::kPlace, peer, why); };
+  if (registering_.try_emplace(peer, message.id).first->second != message.id) {
+    return refuse("a connection speaks for one worker");
   }
+  if (const auto alive = alive_workers_.find(message.id); alive != alive_workers_.end()) {
+    return Contest(alive->second, peer, message, bytes);
+  }
+  if (!MayReplaceAt(peer, message)) return refuse("another worker has this address, and has not been given up yet");
+  if (queue_.size() >= kQueueMax) {
+    return master_.peers->CloseFor(spark_rpc::Refusal::kMany, peer, "too much waits to be stored");
+  }
+  if (!master_.peers->Keep(peer, kWorkerBytes + 2 * bytes)) return;
   LoseAwayAt(message);
   const sa::WorkerIndex index{workers_.next()};
-  workers_.Add({message, peer, loop_.Now(), loop_.Wall()});
+  WorkerRecord& record = workers_.Add({message, peer});
+  record.from = master_.peers->AddressOf(peer);
+  record.heard = loop_.Now();
+  record.heartbeat = loop_.Wall();
   Feed(RegistrationOf(index.value, message));
-  return Taken::kMember;
+  NoteAdded(bytes);
+}
+
+/// Whoever claims the address of a worker that is away, or that has not answered since this master started, and comes
+/// from elsewhere, is not believed.
+bool StandaloneCluster::MayReplaceAt(Peers::PeerId peer, const es::RegisterWorker& again) const {
+  return std::ranges::none_of(alive_workers_, [&](const auto& one) {
+    const WorkerRecord& worker = workers_[one.second];
+    const bool same = worker.said.host == again.host && worker.said.port == again.port;
+    const bool absent = worker.away_since || IsUnknown(one.second);
+    return same && absent && !worker.from.empty() && worker.from != master_.peers->AddressOf(peer);
+  });
+}
+
+/// Memory of workers that were lost or refused is bounded between two sweeps, too.
+void StandaloneCluster::NoteAdded(size_t bytes) {
+  added_ += kWorkerBytes + bytes;
+  if (added_ > kAddedMax) DropUnshown();
 }
 
 sa::WorkerRegistered StandaloneCluster::RegistrationOf(uint32_t index, const es::RegisterWorker& worker) {
@@ -433,7 +471,6 @@ void StandaloneCluster::Apply(const sa::RegisteredWorker& effect) {
                                      {"memory_mib", std::to_string(worker.said.memory_mib)}});
   } else {
     log_.Warn("a worker registers twice", {{"worker", worker.said.id}});
-    Adopt(worker);
   }
   es::RegisteredWorker answer;
   answer.master = {master_.address, es::kMasterEndpoint};
@@ -448,18 +485,71 @@ void StandaloneCluster::Apply(const sa::RegisteredWorker& effect) {
   }
 }
 
-/// A worker that has registered speaks by another connection from now on (org.apache.spark.deploy.worker.Worker, which
-/// registers anew while it is called back).
-void StandaloneCluster::Adopt(const WorkerRecord& again) {
-  const auto alive = alive_workers_.find(again.said.id);
-  if (again.peer == 0 || alive == alive_workers_.end()) return;
-  WorkerRecord& worker = workers_[alive->second];
-  if (worker.said.host != again.said.host || worker.said.port != again.said.port) return;
-  members_[again.peer] = alive->second;
-  // What was on its way by the other connection may be lost.
-  if (worker.keeps && !worker.away_since) SendAway(alive->second);
-  worker.peer = again.peer;
+// ---- whose place it is -------------------------------------------------------------------------------------------
+
+/// Its id stands on the page: who knows it has no right to its place. The connection that has the place is asked. One
+/// that is silent loses it to a connection of the same machine, and so does one that has ended (a worker that is away).
+/// A worker that this master has called back may have been about to register by itself.
+void StandaloneCluster::Contest(uint32_t index, Peers::PeerId by, const es::RegisterWorker& said, size_t bytes) {
+  WorkerRecord& worker = workers_[index];
+  if (worker.peer == by) return TellDuplicate(by, said);
+  const bool here = worker.from == master_.peers->AddressOf(by);
+  if (IsUnknown(index) || worker.dialled) {
+    if (!here) return;
+    master_.peers->Know(by);
+    if (worker.peer != 0) TellMasterChanged(index);
+    return;
+  }
+  master_.peers->refusals().Count(spark_rpc::Refusal::kPlace);
+  const bool same = worker.said.host == said.host && worker.said.port == said.port;
+  if (!here || !same || contests_.contains(index)) return TellDuplicate(by, said);
+  Claim& claim = contests_[index];
+  claim = {by, said, bytes, 0};
+  if (worker.peer == 0) return LosePlace(index);
+  log_.Warn("a worker that lives registers by another connection, and is asked", {{"worker", said.id}});
+  claim.timer = loop_.After(kAskedFor, [this, index] {
+    contests_[index].timer = 0;
+    LosePlace(index);
+  });
+  master_.peers->Ask(worker.peer, worker.said.worker.address, es::kVerifierEndpoint,
+                     es::EncodeCheckExistence(build_, worker.said.worker.name), [this, alive = alive_, index] {
+                       if (*alive) KeepPlace(index);
+                     });
+}
+
+void StandaloneCluster::KeepPlace(uint32_t index) {
+  const auto contest = contests_.extract(index);
+  if (contest.empty()) return;
+  if (contest.mapped().timer != 0) loop_.Cancel(contest.mapped().timer);
+  TellDuplicate(contest.mapped().by, contest.mapped().said);
+}
+
+/// What was on its way by the other connection may be lost.
+void StandaloneCluster::LosePlace(uint32_t index) {
+  const auto contest = contests_.extract(index);
+  if (contest.empty()) return;
+  const Claim& claim = contest.mapped();
+  if (claim.timer != 0) loop_.Cancel(claim.timer);
+  if (!master_.peers->Keep(claim.by, kWorkerBytes + 2 * claim.bytes)) return;
+  WorkerRecord& worker = workers_[index];
+  const Peers::PeerId old = std::exchange(worker.peer, claim.by);
+  members_.erase(old);
+  members_[claim.by] = index;
+  if (worker.keeps && !worker.away_since) SendAway(index);
   worker.heard = loop_.Now();
+  log_.Warn("a worker speaks by another connection", {{"worker", claim.said.id}});
+  TellDuplicate(claim.by, claim.said);
+  if (old != 0) master_.peers->Close(old, "it is silent, and its worker speaks by another connection");
+}
+
+/// As Spark's own Master answers: it changes nothing.
+void StandaloneCluster::TellDuplicate(Peers::PeerId peer, const es::RegisterWorker& said) {
+  es::RegisteredWorker answer;
+  answer.master = {master_.address, es::kMasterEndpoint};
+  answer.web_url = settings_.web_url;
+  answer.dialled = said.master;
+  answer.duplicate = true;
+  master_.peers->Send(peer, said.worker.address, said.worker.name, es::Encode(build_, answer));
 }
 
 void StandaloneCluster::Apply(const sa::RegisterWorkerFailed& effect) {
@@ -561,7 +651,7 @@ void StandaloneCluster::LoseAwayAt(const es::RegisterWorker& again) {
   }
 }
 
-/// What it runs and nobody knows is ended: executors and drivers of which the master heard only their loss.
+/// Executors and drivers that the worker runs and nobody knows are ended: the master heard only their loss.
 void StandaloneCluster::On(Peers::PeerId peer, const es::WorkerLatestState& message) {
   const auto index = WorkerOf(peer);
   if (!index || workers_[*index].said.id != message.worker) return;
@@ -583,14 +673,24 @@ void StandaloneCluster::On(Peers::PeerId peer, const es::WorkerLatestState& mess
 }
 
 void StandaloneCluster::OnClosed(Peers::PeerId peer, const std::string&) {
+  const bool named = registering_.erase(peer) > 0;
+  for (auto one = contests_.begin(); one != contests_.end();) {
+    const auto contest = one++;
+    if (contest->second.by != peer) continue;
+    if (contest->second.timer != 0) loop_.Cancel(contest->second.timer);
+    contests_.erase(contest);
+  }
   const auto member = members_.extract(peer);
   if (member.empty()) {  // not registered yet
+    if (!named) return;
     for (auto& [i, worker] : workers_) worker.peer = worker.peer == peer ? 0 : worker.peer;
     return;
   }
   WorkerRecord& worker = workers_[member.mapped()];
   if (worker.peer != peer) return;  // it speaks by another one
   worker.peer = 0;
+  worker.dialled = false;
+  if (contests_.contains(member.mapped())) return LosePlace(member.mapped());  // it was about to come back
   if (worker.keeps) {
     log_.Warn("a worker is away; what it runs goes on for a while", {{"worker", worker.said.id}});
     return SendAway(member.mapped());
@@ -603,9 +703,14 @@ void StandaloneCluster::Lose(uint32_t index, const std::string& why) {
   if (alive == alive_workers_.end() || alive->second != index) return;
   log_.Warn("a worker is lost", {{"worker", alive->first}, {"why", why}});
   alive_workers_.erase(alive);
+  if (const auto contest = contests_.extract(index); !contest.empty()) {
+    if (contest.mapped().timer != 0) loop_.Cancel(contest.mapped().timer);
+    master_.peers->Close(contest.mapped().by, "the worker that it says it is has been lost; register again");
+  }
   workers_[index].away_since.reset();
   workers_[index].held.clear();
   Feed(sa::WorkerLost{{index}, why});
+  NoteAdded(0);
 }
 
 /// Once a second: workers that are silent for too long are lost, and what is not shown any more goes.
@@ -623,6 +728,7 @@ void StandaloneCluster::Sweep() {
     Lose(index, "Not receiving heartbeat for " + std::to_string(settings_.worker_timeout.millis() / 1000) + " seconds");
   }
   DropUnshown();
+  ProbeStore();
 }
 
 }  // namespace fairlead::process::spark_master

@@ -18,6 +18,7 @@
 #include "env/loop.h"
 #include "env/store.h"
 #include "model/standalone.h"
+#include "process/peers/gone_list.h"
 #include "process/spark_master/executor_placement.h"
 #include "process/spark_master/executor_source.h"
 #include "process/spark_master/standalone_store.h"
@@ -57,10 +58,14 @@ std::string OnlyWhenAlive(const char* what);
 struct WorkerRecord {
   endpoints::spark::RegisterWorker said;
   Peers::PeerId peer = 0;  // 0: its connection is gone
-  base::Instant heard;
-  base::WallTime heartbeat;
-  bool stored = false;  // there is a row of it
-  bool keeps = false;   // ours: what it runs goes on while it is away
+  std::string from = {};   // the address of its connection, also of the last one; empty: not known
+  base::Instant heard = {};
+  base::WallTime heartbeat = {};
+  bool stored = false;     // there is a row of it
+  bool keeps = false;      // ours: what it runs goes on while it is away
+  bool dialled = false;    // this master has connected to where it listens: nobody else can have answered
+  bool counted = false;    // among those that have gone
+  bool forgotten = false;  // it has gone, and others are shown in its stead
   /// Its connection broke, or another one of it is being taken up; until it has said what it runs.
   std::optional<base::Instant> away_since = {};
   std::vector<std::string> held = {};                   // said meanwhile
@@ -85,13 +90,15 @@ struct ApplicationRecord {
   int32_t next_executor = 0;                                    // as an earlier life stored it
   bool cleared = false;                                         // it has ended and is not shown any more
   std::map<int32_t, ShownExecutor> executors;                   // the latest of this life
+  std::string from = {};                                        // the address of its driver's connection
 };
 endpoints::spark::ApplicationDescription WithoutCommand(endpoints::spark::ApplicationDescription description);
 /// What was submitted; a driver that is started again shares it with its predecessor.
 struct Submission {
   endpoints::spark::DriverDescription description;
-  wire::java_stream::Graph graph;  // where it came by RPC
-  wire::java_stream::Ref stored = wire::java_stream::kNull;
+  std::string kept;       // where it came by RPC (endpoints/spark/known_description.h)
+  std::string from = {};  // the address of who submitted it, where that is known
+  size_t bytes = 0;       // what it takes in memory
 };
 struct DriverRecord {
   std::string id;
@@ -120,14 +127,15 @@ class StandaloneCluster final : public ExecutorSource {
                                           endpoints::spark::RegisterApplication registration,
                                           Application::Callbacks callbacks) override;
   void Forget(const std::string& id) override;
+  void SetAside(const std::string& id, const std::string& why) override;
   void OnLoaded() override;
   bool HasEndpoint(Peers::PeerId peer, const std::string& name) override;
-  Taken OnMessage(Peers::PeerId peer, spark_rpc::Incoming& message) override;
+  bool OnMessage(Peers::PeerId peer, spark_rpc::Incoming& message) override;
   void OnClosed(Peers::PeerId peer, const std::string& reason) override;
 
   // ---- drivers on workers; also for REST
-  /// `done` gets the driver's id.
-  void SubmitDriver(Submission submission, std::function<void(const std::string& id)> done);
+  /// `done` gets the driver's id, or why it is not taken: too many of its address, or of all, have not ended.
+  void SubmitDriver(Submission submission, std::function<void(base::Result<std::string>)> done);
   /// `done` gets whether there is such a driver that has not ended.
   void KillDriver(const std::string& id, std::function<void(bool)> done);
   /// By a person; one that is not known or has ended is let be.
@@ -148,6 +156,11 @@ class StandaloneCluster final : public ExecutorSource {
   /// As Spark's calls it: ALIVE, RECOVERING, STANDBY.
   const char* status() const;
   bool alive() const { return !standby() && !core_.recovering(); }
+  /// Why nothing can be stored at present, so that nothing is promised; empty: it can.
+  const std::string& store_error() const { return store_error_; }
+  /// What an operator should know: stored rows that cannot be read and were set aside.
+  const std::vector<SetAsideRow>& set_aside() const { return set_aside_; }
+  const spark_rpc::Refusals& refusals() const { return master_.peers->refusals(); }
   /// Whether pages show a worker: lost ones for some time, those that were refused never.
   bool Shows(uint32_t worker) const;
   const base::Numbered<WorkerRecord>& workers() const { return workers_; }
@@ -193,31 +206,38 @@ class StandaloneCluster final : public ExecutorSource {
   void Apply(const model::standalone::DriverEnded& effect);
 
   // ---- workers
-  Taken OnWorkerMessage(Peers::PeerId peer, const endpoints::spark::WorkerMessage& message,
-                        std::optional<int64_t> request);
-  Taken Register(Peers::PeerId peer, const endpoints::spark::RegisterWorker& message);
+  void OnWorkerMessage(Peers::PeerId peer, const endpoints::spark::WorkerMessage& message,
+                       std::optional<int64_t> request, size_t bytes);
+  void Register(Peers::PeerId peer, const endpoints::spark::RegisterWorker& message, size_t bytes);
   void On(Peers::PeerId peer, const endpoints::spark::Heartbeat& message);
   void On(Peers::PeerId peer, std::optional<int64_t> request, const endpoints::spark::ExecutorStateChanged& message);
   void On(Peers::PeerId peer, std::optional<int64_t> request, const endpoints::spark::DriverStateChanged& message);
   void On(Peers::PeerId peer, const endpoints::spark::WorkerLatestState& message);
   void On(Peers::PeerId peer, const endpoints::spark::WorkerSchedulerStateResponse& message);
-  void Adopt(const WorkerRecord& again);
+  /// Another connection says that it is a worker that lives.
+  void Contest(uint32_t worker, Peers::PeerId by, const endpoints::spark::RegisterWorker& said, size_t bytes);
+  void KeepPlace(uint32_t worker);
+  void LosePlace(uint32_t worker);
+  void TellDuplicate(Peers::PeerId peer, const endpoints::spark::RegisterWorker& said);
+  bool MayReplaceAt(Peers::PeerId peer, const endpoints::spark::RegisterWorker& again) const;
+  void NoteAdded(size_t bytes);
   void SendAway(uint32_t worker);
   void TakeBack(uint32_t worker, const endpoints::spark::WorkerLatestState& message);
   void LoseAwayAt(const endpoints::spark::RegisterWorker& again);
   void Sweep();
   void Lose(uint32_t worker, const std::string& why);
   void Tell(model::standalone::WorkerIndex worker, const endpoints::spark::MasterMessage& message,
-            const wire::java_stream::Graph& from = {}, wire::java_stream::Ref description = wire::java_stream::kNull);
+            std::string_view kept = {});
   std::optional<uint32_t> WorkerOf(Peers::PeerId peer) const;
   void Answer(Peers::PeerId peer, std::optional<int64_t> request, bool value);
 
   // ---- drivers, and spark-submit
-  void OnSubmission(Peers::PeerId peer, const wire::java_stream::Graph& graph,
+  void OnSubmission(Peers::PeerId peer, const spark_rpc::Incoming& came,
                     const endpoints::spark::SubmissionMessage& message, int64_t request);
+  std::string WhyNoDriver(const Submission& submission) const;
+  void ApplicationGone(uint32_t application);
+  void DriverGone(uint32_t driver);
   void RefuseInStandby(Peers::PeerId peer, const endpoints::spark::SubmissionMessage& message, int64_t request);
-  /// Of what has ended the oldest are not shown any more.
-  void ClearBeyondRetained();
   /// What is not shown any more leaves nothing behind, once no event and no effect waits that may name it.
   void DropUnshown();
   void AddDriver(uint32_t index, std::shared_ptr<const Submission> submission);
@@ -228,6 +248,8 @@ class StandaloneCluster final : public ExecutorSource {
   void CollectLostWorkers(const model::standalone::Event& event, bool recovering, std::vector<env::Row>& rows);
   void Commit(std::vector<env::Row> rows, std::vector<model::standalone::Effect> effects);
   void StoreLost(const env::CommitError& error);
+  /// Whether something can be stored is found out also while nothing has to be.
+  void ProbeStore();
   void TakeUpDriver(const std::string& id, StoredStandaloneDriver stored);
   /// Connects to a stored worker and says that this is its master now, until it answers or is given up.
   void CallBack(uint32_t worker);
@@ -263,6 +285,19 @@ class StandaloneCluster final : public ExecutorSource {
   base::Numbered<WorkerRecord> workers_;
   std::map<std::string, uint32_t> alive_workers_;  // by id
   std::map<Peers::PeerId, uint32_t> members_;
+  std::map<Peers::PeerId, std::string> registering_;  // the one worker for which each connection speaks
+  /// Another connection wants a worker's place, whose own is asked whether it is still there.
+  struct Claim {
+    Peers::PeerId by = 0;
+    endpoints::spark::RegisterWorker said;
+    size_t bytes = 0;
+    env::Loop::TimerId timer = 0;
+  };
+  std::map<uint32_t, Claim> contests_;  // by worker
+  peers::GoneList gone_workers_;
+  peers::GoneList gone_applications_;
+  peers::GoneList gone_drivers_;
+  size_t added_ = 0;  // bytes, roughly, since unshown workers were dropped
   base::Numbered<ApplicationRecord> applications_;
   std::map<std::string, uint32_t> application_ids_;
   base::Numbered<DriverRecord> drivers_;
@@ -270,11 +305,14 @@ class StandaloneCluster final : public ExecutorSource {
   uint32_t next_application_ = 0;
   uint32_t next_driver_ = 0;
   std::map<uint64_t, std::function<void(bool)>> answers_;
-  std::map<uint64_t, std::function<void(const std::string&)>> accepted_;
+  std::map<uint64_t, std::function<void(base::Result<std::string>)>> accepted_;
   uint64_t last_token_ = 0;
   env::Loop::TimerId sweep_timer_ = 0;
   std::vector<model::standalone::StoredDriver> loaded_drivers_;  // until OnLoaded
   std::map<std::string, StoredStandaloneApplication> loaded_applications_;
+  std::string store_error_;
+  base::Instant store_tried_;
+  std::vector<SetAsideRow> set_aside_;
   base::Instant recovery_since_;
   env::Loop::TimerId recovery_timer_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -1,3 +1,5 @@
+#include "base/stored.h"
+#include "endpoints/spark/known_description.h"
 #include "process/spark_master/create_request.h"
 #include "process/spark_master/standalone_application.h"
 #include "process/spark_master/standalone_cluster.h"
@@ -9,11 +11,47 @@ namespace fairlead::process::spark_master {
 namespace es = endpoints::spark;
 namespace sa = model::standalone;
 
+namespace {
+
+/// Drivers that have not ended: of all, and of one address.
+constexpr size_t kDriversMax = 2000;
+constexpr size_t kDriversOfAddressMax = 1000;
+constexpr size_t kDriverBytesMax = size_t{32} << 20;
+
+/// What pages show of a driver that has ended: no environment, no options, of its arguments those that name its class.
+std::shared_ptr<const Submission> Shown(const Submission& submission) {
+  constexpr size_t kArguments = 3, kTextMax = 1024;
+  auto shown = std::make_shared<Submission>();
+  es::DriverDescription& description = shown->description;
+  description.cores = submission.description.cores;
+  description.memory_mib = submission.description.memory_mib;
+  description.supervise = submission.description.supervise;
+  for (const std::string& argument : submission.description.command.arguments) {
+    if (description.command.arguments.size() == kArguments) break;
+    description.command.arguments.push_back(argument.substr(0, kTextMax));
+  }
+  shown->from = submission.from;
+  return shown;
+}
+
+/// Of the gone ones the next that are too many are not shown any more.
+template <class Records>
+void ClearExcess(peers::GoneList& gone, Records& records) {
+  while (const auto number = gone.TakeExcess()) {
+    if (records.contains(*number)) records[*number].cleared = true;
+  }
+}
+
+}  // namespace
+
 void StandaloneCluster::AddDriver(uint32_t index, std::shared_ptr<const Submission> submission) {
   DriverRecord& record = drivers_.Add();
   record.id = NewDriverId();
   if (settings_.driver_ids_as_names) {
-    auto named = std::make_shared<Submission>(Submission{submission->description, {}, wire::java_stream::kNull});
+    auto named = std::make_shared<Submission>();
+    named->description = submission->description;
+    named->from = submission->from;
+    named->bytes = submission->bytes;
     NameApplication(named->description, record.id);
     submission = std::move(named);
   }
@@ -22,7 +60,31 @@ void StandaloneCluster::AddDriver(uint32_t index, std::shared_ptr<const Submissi
   driver_ids_[record.id] = index;
 }
 
-void StandaloneCluster::SubmitDriver(Submission submission, std::function<void(const std::string& id)> done) {
+std::string StandaloneCluster::WhyNoDriver(const Submission& submission) const {
+  size_t all = 0, its = 0, bytes = submission.bytes;
+  const auto count = [&](const Submission& one) {
+    ++all;
+    its += one.from == submission.from ? 1 : 0;
+    bytes += one.bytes;
+  };
+  for (const auto& [i, driver] : core_.drivers()) {
+    if (driver.known) count(*drivers_[i].submission);
+  }
+  for (const Fed& fed : queue_) {
+    if (fed.submission) count(*fed.submission);
+  }
+  if (all < kDriversMax && its < kDriversOfAddressMax && bytes <= kDriverBytesMax) return "";
+  return "too many drivers have not ended: " + std::to_string(all) + ", of your address " + std::to_string(its) +
+         ", together " + std::to_string(bytes >> 20) + " MiB; submit again when some have ended";
+}
+
+void StandaloneCluster::SubmitDriver(Submission submission, std::function<void(base::Result<std::string>)> done) {
+  constexpr size_t kFactor = 2;  // as it came, and in the core
+  submission.bytes += kFactor * base::EncodeStored(submission.description).size();
+  if (std::string why = WhyNoDriver(submission); !why.empty()) {
+    master_.peers->refusals().Count(spark_rpc::Refusal::kMany);
+    return done(base::Error{std::move(why)});
+  }
   sa::DriverSubmitted event = EventOf(submission.description);
   event.token = ++last_token_;
   accepted_[event.token] = std::move(done);
@@ -49,7 +111,7 @@ void StandaloneCluster::Apply(const sa::LaunchDriver& effect) {
   const DriverRecord& driver = drivers_[effect.driver.value];
   log_.Info("a driver is launched", {{"driver", driver.id}, {"worker", workers_[effect.worker.value].said.id}});
   Tell(effect.worker, es::LaunchDriver{driver.id, driver.submission->description, ToWire(effect.resources)},
-       driver.submission->graph, driver.submission->stored);
+       driver.submission->kept);
 }
 
 void StandaloneCluster::Apply(const sa::KillDriver& effect) {
@@ -58,9 +120,10 @@ void StandaloneCluster::Apply(const sa::KillDriver& effect) {
 
 void StandaloneCluster::Apply(const sa::DriverEnded& effect) {
   DriverRecord& driver = drivers_[effect.driver.value];
-  driver.exception = effect.exception;
+  constexpr size_t kExceptionMax = 4096;
+  driver.exception = effect.exception.substr(0, kExceptionMax);
   log_.Info("a driver is over", {{"driver", driver.id}, {"state", std::string(EnumName(effect.state))}});
-  ClearBeyondRetained();
+  DriverGone(effect.driver.value);
 }
 
 std::optional<uint32_t> StandaloneCluster::DriverIndexOf(const std::string& id) const {
@@ -69,26 +132,50 @@ std::optional<uint32_t> StandaloneCluster::DriverIndexOf(const std::string& id) 
   return shown ? std::optional(found->second) : std::nullopt;
 }
 
-void StandaloneCluster::ClearBeyondRetained() {
-  const auto clear = [](auto& records, size_t retained, auto ended) {
-    for (auto one = records.rbegin(); one != records.rend(); ++one) {
-      if (!ended(one->first)) continue;
-      if (retained == 0) one->second.cleared = true;
-      if (retained > 0) --retained;
-    }
-  };
-  clear(applications_, settings_.retained_applications, [&](uint32_t i) { return applications_[i].ended.ms != 0; });
-  clear(drivers_, settings_.retained_drivers,
-        [&](uint32_t i) { return core_.drivers().contains(i) && !core_.drivers()[i].known; });
+void StandaloneCluster::ApplicationGone(uint32_t index) {
+  const ApplicationRecord& record = applications_[index];
+  size_t bytes = sizeof record + record.description.name.size() + record.description.user.size() +
+                 record.description.ui_url.size();
+  for (const auto& [number, executor] : record.executors) {
+    bytes += sizeof executor + executor.worker.size() + executor.message.size();
+  }
+  gone_applications_.Add(index, record.from, bytes);
+  ClearExcess(gone_applications_, applications_);
+}
+
+void StandaloneCluster::DriverGone(uint32_t index) {
+  DriverRecord& record = drivers_[index];
+  record.submission = Shown(*record.submission);
+  size_t bytes = sizeof record + sizeof(Submission) + record.exception.size();
+  for (const std::string& argument : record.submission->description.command.arguments) bytes += argument.size();
+  gone_drivers_.Add(index, record.submission->from, bytes);
+  ClearExcess(gone_drivers_, drivers_);
 }
 
 void StandaloneCluster::ClearCompleted() {
-  for (auto& [i, application] : applications_) application.cleared |= application.ended.ms != 0;
-  for (const auto& [i, driver] : core_.drivers()) drivers_[i].cleared |= !driver.known;
+  for (auto& [i, application] : applications_) {
+    if (application.ended.ms == 0) continue;
+    application.cleared = true;
+    gone_applications_.Remove(i);
+  }
+  for (const auto& [i, driver] : core_.drivers()) {
+    if (driver.known) continue;
+    drivers_[i].cleared = true;
+    gone_drivers_.Remove(i);
+  }
 }
 
 void StandaloneCluster::DropUnshown() {
   if (stepping_ || !queue_.empty()) return;
+  added_ = 0;
+  for (const auto& [i, worker] : core_.workers()) {
+    WorkerRecord& record = workers_[i];
+    if (record.counted || worker.state != sa::WorkerState::kDead || worker.id.empty()) continue;
+    record.counted = true;
+    const es::RegisterWorker& said = record.said;
+    gone_workers_.Add(i, record.from, kWorkerBytes + 2 * base::EncodeStored(ToStored(said)).size());
+  }
+  while (const auto number = gone_workers_.TakeExcess()) workers_[*number].forgotten = true;
   scheduler::standalone::Gone gone;
   std::set<uint32_t> named;  // workers of drivers that are shown
   for (const auto& [i, app] : core_.apps()) {
@@ -98,7 +185,9 @@ void StandaloneCluster::DropUnshown() {
     (drivers_[i].cleared ? gone.drivers : named).insert(drivers_[i].cleared ? i : driver.worker);
   }
   for (const auto& [i, worker] : core_.workers()) {
-    if (!Shows(i) && !named.contains(i)) gone.workers.insert(i);
+    if (Shows(i) || named.contains(i)) continue;
+    gone.workers.insert(i);
+    gone_workers_.Remove(i);
   }
   const auto drop = [](auto& numbers, const std::set<uint32_t>& dropped) {
     std::erase_if(numbers, [&](const auto& one) { return dropped.contains(one.second); });
@@ -174,7 +263,7 @@ void StandaloneCluster::RefuseInStandby(Peers::PeerId peer, const es::Submission
   }
 }
 
-void StandaloneCluster::OnSubmission(Peers::PeerId peer, const wire::java_stream::Graph& graph,
+void StandaloneCluster::OnSubmission(Peers::PeerId peer, const spark_rpc::Incoming& came,
                                      const es::SubmissionMessage& message, int64_t request) {
   const auto reply = [this, peer, request](const auto& response) {
     master_.peers->Reply(peer, request, es::Encode(build_, response));
@@ -182,9 +271,16 @@ void StandaloneCluster::OnSubmission(Peers::PeerId peer, const wire::java_stream
   const es::RpcAddress& master = master_.address;
   if (standby()) return RefuseInStandby(peer, message, request);
   if (const auto* submit = std::get_if<es::RequestSubmitDriver>(&message)) {
-    SubmitDriver({submit->description, graph, submit->stored}, [reply, &master](const std::string& id) {
-      reply(es::SubmitDriverResponse{master, true, id, "Driver successfully submitted as " + id});
-    });
+    auto kept = es::KeptDescription(build_, came.content, submit->stored);
+    if (!kept.ok()) return master_.peers->Refuse(peer, request, kept.error().message);
+    const size_t bytes = kept->size() + came.bytes;
+    SubmitDriver({submit->description, std::move(*kept), master_.peers->AddressOf(peer), bytes},
+                 [reply, &master](const base::Result<std::string>& id) {
+                   if (!id.ok()) {
+                     return reply(es::SubmitDriverResponse{master, false, std::nullopt, id.error().message});
+                   }
+                   reply(es::SubmitDriverResponse{master, true, *id, "Driver successfully submitted as " + *id});
+                 });
   } else if (const auto* kill = std::get_if<es::RequestKillDriver>(&message)) {
     KillDriver(kill->driver, [reply, &master, id = kill->driver](bool known) {
       reply(es::KillDriverResponse{master, id, known,

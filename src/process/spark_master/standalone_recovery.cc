@@ -6,7 +6,6 @@
 #include "process/spark_master/standalone_application.h"
 #include "process/spark_master/standalone_cluster.h"
 #include "process/spark_master/standalone_store.h"
-#include "wire/java_stream/writer.h"
 
 // What a Standalone Master stores, and how it takes it up after a restart (Master.beginRecovery).
 
@@ -35,15 +34,15 @@ void StandaloneCluster::CollectRows(const sa::Event& event, std::span<const sa::
   if (store_ == nullptr) return;
   const auto put_worker = [&](uint32_t i) {
     workers_[i].stored = true;
-    rows.push_back(RowOf(kStandaloneWorkers, workers_[i].said.id, ToStored(workers_[i].said)));
+    StoredStandaloneWorker stored = ToStored(workers_[i].said);
+    stored.from = workers_[i].from;
+    rows.push_back(RowOf(kStandaloneWorkers, workers_[i].said.id, stored));
   };
   const auto put_application = [&](uint32_t i) {
     const ApplicationRecord& record = applications_[i];
     if (record.machine == nullptr) return;
-    StoredStandaloneApplication stored{wire::java_stream::WriteStream(record.machine->registration().graph),
-                                       record.started,
-                                       {},
-                                       core_.apps()[i].next_executor};
+    StoredStandaloneApplication stored{
+        record.machine->registration().kept, record.started, {}, core_.apps()[i].next_executor};
     for (const auto& [profile, target] : record.targets) stored.targets.push_back(target);
     rows.push_back(RowOf(kStandaloneApplications, record.id, stored));
   };
@@ -100,8 +99,10 @@ void StandaloneCluster::CollectLostWorkers(const sa::Event& event, bool recoveri
 
 /// Rows first, then the effects; while the store takes nothing, nothing is acknowledged.
 void StandaloneCluster::Commit(std::vector<env::Row> rows, std::vector<sa::Effect> effects) {
+  store_tried_ = loop_.Now();
   store_->Commit(rows, [this, alive = alive_, rows, effects = std::move(effects)](const auto& stored) {
     if (!*alive) return;
+    store_error_ = stored.ok() ? "" : stored.error().message;
     if (!stored.ok() && stored.error().kind != env::CommitFailure::kRefused) return StoreLost(stored.error());
     if (!stored.ok()) {
       log_.Error("the state cannot be stored, and nothing is promised until it can", {{"why", stored.error().message}});
@@ -115,9 +116,28 @@ void StandaloneCluster::Commit(std::vector<env::Row> rows, std::vector<sa::Effec
   });
 }
 
+void StandaloneCluster::ProbeStore() {
+  constexpr base::Duration kProbeEvery = base::Duration::Seconds(10);
+  const bool due = loop_.Now() - store_tried_ >= (store_error_.empty() ? kProbeEvery : kRetry);
+  if (store_ == nullptr || stepping_ || !due) return;
+  store_tried_ = loop_.Now();
+  store_->Commit({{kStandaloneProbe, "written", std::to_string(loop_.Wall().ms)}},
+                 [this, alive = alive_](const env::CommitStatus& stored) {
+                   if (!*alive) return;
+                   if (!stored.ok() && stored.error().kind != env::CommitFailure::kRefused) {
+                     return StoreLost(stored.error());
+                   }
+                   if (!stored.ok() && store_error_.empty()) {
+                     log_.Error("the state cannot be stored", {{"why", stored.error().message}});
+                   }
+                   store_error_ = stored.ok() ? "" : stored.error().message;
+                 });
+}
+
 /// What was asked is not answered: nobody knows, or another master does. Step() is not called again.
 void StandaloneCluster::StoreLost(const env::CommitError& error) {
   log_.Error("the state cannot be stored any more, and nothing more is decided", {{"why", error.message}});
+  store_error_ = error.message;
   if (settings_.on_store_lost) settings_.on_store_lost(error.message);
 }
 
@@ -130,11 +150,20 @@ base::Result<std::vector<ExecutorSource::Stored>> StandaloneCluster::Load() {
   for (const auto& [id, worker] : imported_.workers) first.push_back(RowOf(kStandaloneWorkers, id, worker));
   for (const auto& [id, one] : imported_.applications) first.push_back(RowOf(kStandaloneApplications, id, one));
   for (const auto& [id, driver] : imported_.drivers) first.push_back(RowOf(kStandaloneDrivers, id, driver));
-  auto state = first.size() > 1 ? std::exchange(imported_, {}) : LoadStandaloneState(*store_);
+  std::vector<BadRow> bad;
+  auto state = first.size() > 1 ? std::exchange(imported_, {}) : LoadStandaloneState(*store_, bad);
   if (!state) return state.error();
+  auto aside = LoadSetAside(*store_);
+  if (!aside) return aside.error();
+  set_aside_ = std::move(*aside);
+  for (const BadRow& row : bad) set_aside_.push_back(SetRowAside(*store_, log_, row));
   for (const auto& [id, stored] : state->workers) {
     alive_workers_[id] = workers_.next();
-    workers_.Add({FromStored(id, stored), 0, loop_.Now(), loop_.Wall(), true});
+    WorkerRecord& record = workers_.Add({FromStored(id, stored)});
+    record.from = stored.from;
+    record.heard = loop_.Now();
+    record.heartbeat = loop_.Wall();
+    record.stored = true;
   }
   for (auto& [id, stored] : state->drivers) TakeUpDriver(id, std::move(stored));
   for (auto& [id, stored] : state->applications) {
@@ -163,7 +192,6 @@ std::unique_ptr<Application> StandaloneCluster::MakeStored(const std::string& id
                                                            es::RegisterApplication registration,
                                                            Application::Callbacks callbacks) {
   const StoredStandaloneApplication stored = std::move(loaded_applications_.extract(id).mapped());
-  registration.graph.Shrink();
   auto application =
       std::make_unique<StandaloneApplication>(*this, build, std::move(registration), std::move(callbacks));
   const uint32_t index = applications_.next();
@@ -182,6 +210,12 @@ std::unique_ptr<Application> StandaloneCluster::MakeStored(const std::string& id
 void StandaloneCluster::Forget(const std::string& id) {
   loaded_applications_.erase(id);
   store_->Commit({{kStandaloneApplications, id, std::nullopt}}, [](const auto&) {});
+}
+
+void StandaloneCluster::SetAside(const std::string& id, const std::string& why) {
+  const auto stored = loaded_applications_.extract(id);
+  set_aside_.push_back(
+      SetRowAside(*store_, log_, {kStandaloneApplications, id, base::EncodeStored(stored.mapped()), why}));
 }
 
 void StandaloneCluster::OnLoaded() {
@@ -240,6 +274,10 @@ void StandaloneCluster::CallBack(uint32_t worker) {
                            if (!peer) return;
                            if (!IsUnknown(worker) || workers_[worker].peer != 0) return master_.peers->Close(*peer, "");
                            workers_[worker].peer = *peer;
+                           workers_[worker].from = master_.peers->AddressOf(*peer);
+                           workers_[worker].dialled = true;
+                           registering_[*peer] = workers_[worker].said.id;
+                           if (!master_.peers->Keep(*peer, kWorkerBytes)) return;
                            TellMasterChanged(worker);
                          });
 }
@@ -250,7 +288,13 @@ void StandaloneCluster::TellMasterChanged(uint32_t worker) {
 
 void StandaloneCluster::On(Peers::PeerId peer, const es::WorkerSchedulerStateResponse& message) {
   const auto alive = alive_workers_.find(message.worker);
-  if (alive == alive_workers_.end() || workers_[alive->second].peer != peer || !IsUnknown(alive->second)) {
+  const bool its = alive != alive_workers_.end() && workers_[alive->second].peer == peer;
+  if (its && !IsUnknown(alive->second)) {  // it has been told again whose it is
+    workers_[alive->second].heard = loop_.Now();
+    workers_[alive->second].heartbeat = loop_.Wall();
+    return;
+  }
+  if (!its) {
     return log_.Warn("a worker that was not called back says what it runs", {{"worker", message.worker}});
   }
   const uint32_t index = alive->second;

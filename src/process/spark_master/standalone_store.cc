@@ -15,7 +15,8 @@ StoredStandaloneWorker ToStored(const es::RegisterWorker& worker) {
                                 worker.cores,
                                 worker.memory_mib,
                                 worker.web_url,
-                                FromWire(worker.resources)};
+                                FromWire(worker.resources),
+                                ""};
   return stored;
 }
 
@@ -32,12 +33,12 @@ es::RegisterWorker FromStored(const std::string& id, const StoredStandaloneWorke
   return worker;
 }
 
-base::Result<StandaloneState> LoadStandaloneState(env::Store& store) {
-  auto workers = env::LoadRecords<StoredStandaloneWorker>(store, kStandaloneWorkers);
+base::Result<StandaloneState> LoadStandaloneState(env::Store& store, std::vector<BadRow>& bad) {
+  auto workers = LoadReadable<StoredStandaloneWorker>(store, kStandaloneWorkers, bad);
   if (!workers) return workers.error();
-  auto applications = env::LoadRecords<StoredStandaloneApplication>(store, kStandaloneApplications);
+  auto applications = LoadReadable<StoredStandaloneApplication>(store, kStandaloneApplications, bad);
   if (!applications) return applications.error();
-  auto drivers = env::LoadRecords<StoredStandaloneDriver>(store, kStandaloneDrivers);
+  auto drivers = LoadReadable<StoredStandaloneDriver>(store, kStandaloneDrivers, bad);
   if (!drivers) return drivers.error();
   return StandaloneState{std::move(*workers), std::move(*applications), std::move(*drivers)};
 }

@@ -13,6 +13,7 @@
 #include "endpoints/spark/worker_messages.h"
 #include "env/store.h"
 #include "model/standalone.h"
+#include "process/spark_master/set_aside.h"
 
 // What a Standalone Master keeps over its restarts: who there is. What runs where, workers tell again.
 
@@ -25,6 +26,8 @@ inline constexpr const char* kStandaloneDrivers = "standalone_drivers";
 /// One row, kImported, once the store has been used: what Spark's own master left is taken over only before.
 inline constexpr const char* kStandaloneMaster = "standalone_master";
 inline constexpr const char* kImported = "imported";
+/// One row that is written from time to time, to know whether something can be stored.
+inline constexpr const char* kStandaloneProbe = "standalone_probe";
 
 struct StoredStandaloneWorker {
   std::string host;
@@ -36,7 +39,8 @@ struct StoredStandaloneWorker {
   int32_t memory_mib = 0;
   std::string web_url;
   std::vector<model::standalone::Resource> resources;
-  FL_FIELDS(host, port, endpoint_host, endpoint_port, endpoint, cores, memory_mib, web_url, resources)
+  std::string from;  // the address of its connection; empty: not known (earlier releases)
+  FL_FIELDS(host, port, endpoint_host, endpoint_port, endpoint, cores, memory_mib, web_url, resources, from)
 };
 StoredStandaloneWorker ToStored(const endpoints::spark::RegisterWorker& worker);
 endpoints::spark::RegisterWorker FromStored(const std::string& id, const StoredStandaloneWorker& stored);
@@ -58,13 +62,17 @@ struct StoredStandaloneDriver {
   FL_FIELDS(description, submitted, waits)
 };
 
+/// What a worker takes in memory, besides twice its registration.
+inline constexpr size_t kWorkerBytes = 1024;
+
 /// All of it, by id.
 struct StandaloneState {
   std::vector<std::pair<std::string, StoredStandaloneWorker>> workers;
   std::vector<std::pair<std::string, StoredStandaloneApplication>> applications;
   std::vector<std::pair<std::string, StoredStandaloneDriver>> drivers;
 };
-base::Result<StandaloneState> LoadStandaloneState(env::Store& store);
+/// `bad` gets the rows that cannot be read.
+base::Result<StandaloneState> LoadStandaloneState(env::Store& store, std::vector<BadRow>& bad);
 
 template <class T>
 env::Row RowOf(const char* table, const std::string& key, const T& value) {

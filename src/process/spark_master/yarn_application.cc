@@ -7,7 +7,6 @@
 #include "endpoints/yarn/rm_convert.h"
 #include "model/ids.h"
 #include "process/spark_master/executor_command.h"
-#include "wire/java_stream/writer.h"
 #include "wire/yarn/protocols.h"
 
 namespace fairlead::process::spark_master {
@@ -54,7 +53,7 @@ YarnApplication::YarnApplication(env::Loop& loop, env::Net& net, env::Store* sto
       resource_managers_(settings.resource_managers),
       policy_(settings.policy, registration_.application),
       store_(store) {
-  stored_.registration = wire::java_stream::WriteStream(registration_.graph);
+  stored_.registration = registration_.kept;
 }
 
 YarnApplication::YarnApplication(env::Loop& loop, env::Net& net, env::Store* store, env::Log& log,

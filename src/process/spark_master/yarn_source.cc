@@ -1,5 +1,7 @@
 #include "process/spark_master/yarn_source.h"
 
+#include "process/spark_master/set_aside.h"
+
 namespace fairlead::process::spark_master {
 
 namespace es = endpoints::spark;
@@ -22,8 +24,10 @@ std::unique_ptr<Application> YarnSource::Make(const es::SparkBuild& build, es::R
 base::Result<std::vector<ExecutorSource::Stored>> YarnSource::Load() {
   std::vector<Stored> all;
   if (store_ == nullptr) return all;
-  auto records = env::LoadRecords<StoredApplication>(*store_, kApplicationTable);
+  std::vector<BadRow> bad;
+  auto records = LoadReadable<StoredApplication>(*store_, kApplicationTable, bad);
   if (!records) return records.error();
+  for (const BadRow& row : bad) SetRowAside(*store_, log_, row);
   for (auto& [id, stored] : *records) {
     all.push_back({id, stored.registration});
     loaded_[id] = std::move(stored);
@@ -36,6 +40,11 @@ std::unique_ptr<Application> YarnSource::MakeStored(const std::string& id, const
                                                     Application::Callbacks callbacks) {
   return std::make_unique<YarnApplication>(loop_, net_, store_, log_, settings_, build, std::move(registration),
                                            std::move(callbacks), id, std::move(loaded_.extract(id).mapped()));
+}
+
+void YarnSource::SetAside(const std::string& id, const std::string& why) {
+  const auto stored = loaded_.extract(id);
+  SetRowAside(*store_, log_, {kApplicationTable, id, base::EncodeStored(stored.mapped()), why});
 }
 
 void YarnSource::Forget(const std::string& id) {

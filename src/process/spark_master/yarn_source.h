@@ -31,8 +31,9 @@ class YarnSource final : public ExecutorSource {
                                           endpoints::spark::RegisterApplication registration,
                                           Application::Callbacks callbacks) override;
   void Forget(const std::string& id) override;
+  void SetAside(const std::string& id, const std::string& why) override;
   bool HasEndpoint(Peers::PeerId, const std::string&) override { return false; }
-  Taken OnMessage(Peers::PeerId, spark_rpc::Incoming&) override { return Taken::kNo; }
+  bool OnMessage(Peers::PeerId, spark_rpc::Incoming&) override { return false; }
   void OnClosed(Peers::PeerId, const std::string&) override {}
 
  private:

@@ -122,6 +122,7 @@ void Connection::Refuse(int64_t request, const std::string& why) {
 void Connection::Close(const std::string& reason) {
   if (closed_) return;
   closed_ = true;
+  refused_ = !reason.empty();
   stream_->CloseAfterFlush();
   callbacks_.on_closed(reason);
 }
@@ -184,7 +185,7 @@ void Connection::OnFrame(const st::Frame& frame) {
     return Close(content.error().message);
   }
   callbacks_.on_message({std::move(envelope->endpoint), std::move(envelope->sender), std::move(*content),
-                         ask ? std::optional(frame.id) : std::nullopt});
+                         ask ? std::optional(frame.id) : std::nullopt, envelope->content.size()});
 }
 
 }  // namespace fairlead::process::spark_rpc

@@ -25,6 +25,7 @@ struct Incoming {
   std::optional<endpoints::spark::RpcAddress> sender;
   wire::java_stream::Graph content;
   std::optional<int64_t> request;  // of an ask, to be answered by Reply or Refuse
+  size_t bytes = 0;                // of the content, as it came
 };
 
 /// One connection of Spark's RPC (org.apache.spark.rpc.netty.NettyRpcEnv): bytes to messages and back, both ways.
@@ -38,7 +39,7 @@ class Connection final : private env::StreamHandler {
 
   struct Callbacks {
     std::function<void(Incoming message)> on_message;
-    /// After bytes came, of which part may be held.
+    /// After bytes came; part of them may be held.
     std::function<void()> on_bytes;
     /// Called once, at last; `reason` is empty when the peer ended it in order.
     std::function<void(const std::string& reason)> on_closed;
@@ -66,6 +67,8 @@ class Connection final : private env::StreamHandler {
   size_t held_bytes() const { return reader_.held_bytes() + held_.size() + stream_->unsent(); }
   /// Messages that were whole.
   uint64_t messages() const { return messages_; }
+  /// Whether it was this side that ended it, with a reason: the peer is not served.
+  bool refused() const { return refused_; }
 
  private:
   void OnData(std::string_view bytes) override;
@@ -94,6 +97,7 @@ class Connection final : private env::StreamHandler {
   int64_t handshake_request_ = 0;
   uint64_t messages_ = 0;
   bool closed_ = false;
+  bool refused_ = false;
 };
 
 }  // namespace fairlead::process::spark_rpc

@@ -17,9 +17,46 @@ void Guest::Sit(peers::PeerTable& table, std::unique_ptr<Connection> its, base::
   since_ = message_since_ = now;
 }
 
+const char* NameOf(Refusal kind) {
+  constexpr const char* kNames[kRefusals] = {"words", "overdue", "crowd", "place", "many"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+std::vector<std::pair<std::string, int64_t>> ByName(const Refusals& refusals) {
+  std::vector<std::pair<std::string, int64_t>> out;
+  for (size_t i = 0; i < kRefusals; ++i) {
+    const auto kind = static_cast<Refusal>(i);
+    out.emplace_back(NameOf(kind), static_cast<int64_t>(refusals.of(kind)));
+  }
+  return out;
+}
+
+void Guest::BecomeKnown() {
+  if (std::exchange(known_, true)) return seat->Move();
+  seat->Become(peers::Standing::kIdle);
+}
+
 void Guest::BecomeMember() {
   known_ = true;
   seat->Become(peers::Standing::kMember);
+}
+
+bool Guest::Keep(peers::PeerTable& table, size_t bytes) {
+  BecomeMember();
+  kept_ = bytes;
+  seat->Count();
+  if (table.HoldsTooMuch(*seat)) return false;
+  table.Relieve(seat.get());
+  return true;
+}
+
+void Guest::Refuse(Refusal kind, const std::string& why) {
+  refusal_ = kind;
+  connection->Close(why);
+}
+
+void Guest::CountRefusal(Refusals& refusals) const {
+  if (connection->refused()) refusals.Count(refusal_);
 }
 
 void Guest::Count(peers::PeerTable& table) {

@@ -12,7 +12,7 @@ namespace {
 
 using Placeholders = std::map<std::string, std::string>;
 
-/// The arguments, of which a whole one may be a placeholder.
+/// The arguments; a whole one may be a placeholder.
 std::vector<std::string> Filled(const std::vector<std::string>& arguments, const Placeholders& placeholders) {
   std::vector<std::string> out;
   for (const std::string& argument : arguments) {

@@ -38,10 +38,10 @@ void Unpack(env::File& file, const std::function<bool(std::string_view)>& take) 
   ::inflateEnd(&stream);
 }
 
-/// At most `most`.
-int64_t UnpackedSize(env::File& file, int64_t most) {
+/// At most kUnpackedMax.
+int64_t UnpackedSize(env::File& file) {
+  constexpr int64_t most = kUnpackedMax;
   int64_t size = 0;
-  if (most == 0) return 0;
   Unpack(file, [&](std::string_view piece) {
     size += static_cast<int64_t>(piece.size());
     return size < most;
@@ -51,26 +51,49 @@ int64_t UnpackedSize(env::File& file, int64_t most) {
 
 }  // namespace
 
+int64_t LogFiles::Lengths::Of(const std::string& path, const env::FileInfo& file) const {
+  const auto found = known_.find(path);
+  const bool same =
+      found != known_.end() && found->second.size == file.size && found->second.modified.ms == file.modified.ms;
+  return same ? found->second.length : -1;
+}
+
+void LogFiles::Lengths::Note(const std::string& path, const env::FileInfo& file, int64_t length) {
+  constexpr size_t kKnownMax = 1000;
+  if (known_.size() >= kKnownMax) known_.clear();
+  known_[path] = {file.size, file.modified, length};
+}
+
 base::Result<LogFiles> LogFiles::Find(env::Disk& disk, const std::string& root, const std::string& below,
-                                      const std::string& name) {
+                                      const std::string& name, Lengths& lengths) {
   const auto entries = disk.List(root + "/" + below);
   if (!entries.ok()) return entries.error();
-  std::vector<std::string> names;
+  std::vector<env::FileInfo> files;
   for (const env::FileInfo& entry : *entries) {
     const bool rolled = entry.kind == env::FileInfo::Kind::kFile && entry.name.starts_with(name) && entry.name != name;
-    if (rolled && names.size() < kFilesMax) names.push_back(entry.name);
+    if (rolled && files.size() < kFilesMax) files.push_back(entry);
   }
-  std::sort(names.begin(), names.end());
-  names.push_back(name);  // the active one is the youngest
+  std::ranges::sort(files, {}, &env::FileInfo::name);
+  files.emplace_back().name = name;  // the active one is the youngest
   LogFiles log;
   int64_t left = kUnpackedMax;
-  for (const std::string& each : names) {
-    auto file = disk.OpenBeneath(root, below + each);
+  for (const env::FileInfo& each : files) {
+    const std::string path = below + each.name;
+    auto file = disk.OpenBeneath(root, path);
     if (!file.ok()) continue;
-    Part part{std::move(*file), each.ends_with(".gz"), 0};
-    const auto size = part.file->Size();
-    if (size.ok()) part.size = part.compressed ? UnpackedSize(*part.file, left) : static_cast<int64_t>(*size);
-    if (part.compressed) left -= part.size;
+    Part part{std::move(*file), each.name.ends_with(".gz"), 0};
+    if (!part.compressed) {
+      const auto size = part.file->Size();
+      if (size.ok()) part.size = static_cast<int64_t>(*size);
+    } else if (left > 0) {
+      int64_t length = lengths.Of(path, each);
+      if (length < 0) {
+        length = UnpackedSize(*part.file);
+        lengths.Note(path, each, length);
+      }
+      part.size = std::min(length, left);
+      left -= part.size;
+    }
     log.size_ += part.size;
     log.parts_.push_back(std::move(part));
   }

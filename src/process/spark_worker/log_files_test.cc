@@ -36,14 +36,18 @@ TEST(LogFiles, AreOneTextOldestFirst) {
                                           {"stdout", "another"}}) {
     ASSERT_TRUE(disk.WriteFileAtomically("/spark/app/0/" + name, text).ok());
   }
-  const auto log = LogFiles::Find(disk, "/spark", "app/0/", "stderr");
+  LogFiles::Lengths lengths;
+  const auto log = LogFiles::Find(disk, "/spark", "app/0/", "stderr", lengths);
   ASSERT_TRUE(log.ok());
   EXPECT_EQ(log->size(), 200'016);
   EXPECT_EQ(*log->Read(0, 8), "first,xx");
   EXPECT_EQ(*log->Read(200'000, 100), "xxxxxxsecond,now");
   EXPECT_EQ(*log->Read(199'999, 4), "xxxx");
   EXPECT_EQ(*log->Read(200'016, 10), "");
-  EXPECT_FALSE(LogFiles::Find(disk, "/spark", "app/0/", "nothing").ok());
+  const auto again = LogFiles::Find(disk, "/spark", "app/0/", "stderr", lengths);
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->size(), log->size()) << "by the lengths that are known";
+  EXPECT_FALSE(LogFiles::Find(disk, "/spark", "app/0/", "nothing", lengths).ok());
 }
 
 TEST(LogFiles, WhatAnExecutorPackedIsUnpackedUpToABound) {
@@ -54,7 +58,8 @@ TEST(LogFiles, WhatAnExecutorPackedIsUnpackedUpToABound) {
   for (const char* name : {"stdout--1.gz", "stdout--2.gz", "stdout--3.gz"}) {
     ASSERT_TRUE(disk.WriteFileAtomically(std::string("/spark/app/0/") + name, packed).ok());
   }
-  const auto log = LogFiles::Find(disk, "/spark", "app/0/", "stdout");
+  LogFiles::Lengths lengths;
+  const auto log = LogFiles::Find(disk, "/spark", "app/0/", "stdout", lengths);
   ASSERT_TRUE(log.ok());
   EXPECT_EQ(log->size(), 64 << 20);
   EXPECT_EQ(*log->Read(log->size() - 2, 10), "xx");

@@ -19,6 +19,9 @@ constexpr base::Duration kEager = base::Duration::Seconds(60);
 /// As often as a node agent measures.
 constexpr base::Duration kMeasureInterval = base::Duration::Seconds(3);
 constexpr const char* kEndpoint = "Worker";
+constexpr size_t kMasterAddressesMax = 100;  // names of masters may lead elsewhere as time goes by
+/// A master is asked whether it is still there when another one says that it has taken over.
+constexpr base::Duration kMasterAskedFor = base::Duration::Seconds(2);
 
 }  // namespace
 
@@ -31,8 +34,8 @@ base::Result<std::unique_ptr<SparkWorker>> SparkWorker::Start(const World& world
     return base::Error{"cannot make the work directory " + own.work_directory + ": " + made.error().message};
   }
   auto listener = world.net.Listen(own.listen, [raw = worker.get()](std::unique_ptr<env::Stream> stream) {
-    if (raw->table_.MakeRoom(stream->peer().host))
-      raw->AddPeer(std::move(stream), spark_rpc::Connection::Side::kDialled);
+    if (!raw->table_.MakeRoom(stream->peer().host)) return raw->refusals_.Count(spark_rpc::Refusal::kCrowd);
+    raw->AddPeer(std::move(stream), spark_rpc::Connection::Side::kDialled);
   });
   if (!listener) return base::Error{"cannot listen on " + own.listen.ToString() + ": " + listener.error().message};
   worker->listener_ = std::move(*listener);
@@ -91,7 +94,7 @@ void SparkWorker::Sweep() {
   }
   for (const PeerId id : overdue) {
     const auto found = peers_.find(id);  // the end of one may be that of others
-    if (found != peers_.end()) found->second.connection->Close(spark_rpc::kOverdue);
+    if (found != peers_.end()) found->second.Refuse(spark_rpc::Refusal::kOverdue, spark_rpc::kOverdue);
   }
 }
 
@@ -99,6 +102,11 @@ void SparkWorker::OnClosed(PeerId id, const std::string& reason) {
   auto found = peers_.extract(id);
   asked_.erase(id);
   found.mapped().seat.reset();
+  found.mapped().CountRefusal(refusals_);
+  if (rival_ && rival_->peer == id) {
+    if (rival_->timer != 0) world_.loop.Cancel(rival_->timer);
+    rival_.reset();
+  }
   std::unique_ptr<spark_rpc::Connection> connection = std::move(found.mapped().connection);
   if (!reason.empty()) {
     world_.log.Warn("a connection is closed", {{"peer", connection->peer()}, {"reason", reason}});
@@ -109,6 +117,7 @@ void SparkWorker::OnClosed(PeerId id, const std::string& reason) {
   world_.log.Warn("the connection to the master is lost", {{"master", master_url_}});
   master_peer_ = 0;
   alone_since_ = world_.loop.Now();
+  if (rival_) return FollowRival();
   TryMasters();
 }
 
@@ -117,8 +126,8 @@ void SparkWorker::OnMessage(PeerId id, spark_rpc::Incoming message) {
   const auto peer = peers_.find(id);
   if (peer == peers_.end()) return;
   if (!decoded) return peer->second.connection->Close(decoded.error().message);
-  if (const auto* check = std::get_if<es::CheckExistence>(&*decoded)) {  // an executor or driver that watches us
-    peer->second.BecomeMember();
+  if (const auto* check = std::get_if<es::CheckExistence>(&*decoded)) {  // anybody may ask
+    peer->second.BecomeKnown();
     if (message.request) peer->second.connection->Reply(*message.request, es::EncodeBoolean(check->name == kEndpoint));
     return;
   }
@@ -133,7 +142,6 @@ void SparkWorker::OnMessage(PeerId id, spark_rpc::Incoming message) {
       peer->second.connection->Refuse(*message.request, "this worker does not take " + other->class_name);
     return;
   }
-  peer->second.BecomeMember();
   std::visit([&](const auto& one) { On(id, one); }, **order);
 }
 
@@ -178,6 +186,9 @@ void SparkWorker::Register(const es::RpcAddress& master) {
                          return world_.log.Warn("a master cannot be reached",
                                                 {{"master", master.ToString()}, {"why", stream.error().message}});
                        }
+                       if (master_addresses_.size() < kMasterAddressesMax) {
+                         master_addresses_.insert((*stream)->peer().host);
+                       }
                        const PeerId peer = AddPeer(std::move(*stream), spark_rpc::Connection::Side::kDials);
                        asked_.insert(peer);
                        master_.address = master;
@@ -220,6 +231,7 @@ void SparkWorker::LearnMaster(std::function<void()> then) {
 }
 
 void SparkWorker::On(PeerId peer, const es::RegisteredWorker& message) {
+  if (!asked_.contains(peer) && peer != master_peer_) return;  // this worker has not asked it
   if (message.duplicate) {
     world_.log.Warn("the master knows this worker already", {{"master", message.master.address.ToString()}});
   }
@@ -233,8 +245,8 @@ void SparkWorker::On(PeerId peer, const es::RegisteredWorker& message) {
   });
 }
 
-void SparkWorker::On(PeerId, const es::RegisterWorkerFailed& message) {
-  if (master_peer_ == 0) on_given_up_("Worker registration failed: " + message.message);
+void SparkWorker::On(PeerId peer, const es::RegisterWorkerFailed& message) {
+  if (master_peer_ == 0 && asked_.contains(peer)) on_given_up_("Worker registration failed: " + message.message);
 }
 
 void SparkWorker::On(PeerId, const es::MasterInStandby&) {}
@@ -245,7 +257,45 @@ void SparkWorker::On(PeerId peer, const es::ReconnectWorker& message) {
   peers_.at(peer).connection->Close("the master does not know this worker any more");
 }
 
+bool SparkWorker::IsBelieved(PeerId peer) const {
+  return settings_.security.authenticates() || master_addresses_.contains(peers_.at(peer).connection->address());
+}
+
+/// Its orders start programs: it is believed as the first one was, which this worker had looked for, and only once that
+/// one is gone or silent.
 void SparkWorker::On(PeerId peer, const es::MasterChanged& message) {
+  if (peer == master_peer_) return Follow(peer, message);
+  spark_rpc::Guest& guest = peers_.at(peer);
+  if (rival_ || !IsBelieved(peer)) {
+    return guest.Refuse(spark_rpc::Refusal::kPlace, "it says that it is the master, and this worker does not know it");
+  }
+  if (master_peer_ == 0) return Follow(peer, message);
+  world_.log.Warn("another master says that it has taken over, and the present one is asked",
+                  {{"master", master_url_}});
+  rival_ = Rival{peer, message, 0};
+  rival_->timer = world_.loop.After(kMasterAskedFor, [this] {
+    rival_->timer = 0;
+    peers_.at(master_peer_).connection->Close("it is silent, and another master has taken over");
+  });
+  AskMaster(es::kVerifierEndpoint, es::EncodeCheckExistence(build_, es::kMasterEndpoint),
+            [this](const auto&) { RefuseRival("the master that this worker has is still there"); });
+}
+
+void SparkWorker::FollowRival() {
+  const Rival rival = *std::exchange(rival_, std::nullopt);
+  if (rival.timer != 0) world_.loop.Cancel(rival.timer);
+  Follow(rival.peer, rival.said);
+}
+
+void SparkWorker::RefuseRival(const std::string& why) {
+  if (!rival_) return;
+  const Rival rival = *std::exchange(rival_, std::nullopt);
+  if (rival.timer != 0) world_.loop.Cancel(rival.timer);
+  peers_.at(rival.peer).Refuse(spark_rpc::Refusal::kPlace, why);
+}
+
+void SparkWorker::Follow(PeerId peer, const es::MasterChanged& message) {
+  peers_.at(peer).BecomeMember();
   SetMaster(peer, message.master, message.web_url);
   world_.log.Info("another master has taken over", {{"master", master_url_}});
   es::WorkerSchedulerStateResponse state{id_, {}, {}};
@@ -273,7 +323,9 @@ void SparkWorker::TellUse() {
   });
 }
 
-void SparkWorker::On(PeerId, const es::DecommissionWorker&) { decommissioned_ = true; }
+void SparkWorker::On(PeerId peer, const es::DecommissionWorker&) {
+  if (peer == master_peer_) decommissioned_ = true;
+}
 
 /// A master of ours need not wait for this worker.
 void SparkWorker::Leave() {

@@ -113,6 +113,7 @@ class SparkWorker {
   const std::map<std::string, DriverRun>& drivers() const { return drivers_; }
   const std::map<std::string, ExecutorRun>& finished_executors() const { return finished_executors_; }
   const std::map<std::string, DriverRun>& finished_drivers() const { return finished_drivers_; }
+  const spark_rpc::Refusals& refusals() const { return refusals_; }
   int32_t cores_used() const;
   int32_t memory_used() const;
 
@@ -134,7 +135,7 @@ class SparkWorker {
   /// Of the master that has registered this worker; false: there is none.
   bool AskMaster(const std::string& endpoint, const std::string& content, Answer answer);
   void Report(const endpoints::spark::WorkerMessage& message);
-  /// The end of what `key` is; said until a master has it.
+  /// The end of the run `key`; sent until a master has it.
   void ReportEnd(const std::string& key, endpoints::spark::WorkerMessage message);
   void SendEnd(const std::string& key);
   void OnEndKnown(const std::string& key);
@@ -143,6 +144,12 @@ class SparkWorker {
   // ---- registration
   void TryMasters();
   void Register(const endpoints::spark::RpcAddress& master);
+  /// Whether a connection that this worker has not made may speak for a master: it has the secret, or comes from an
+  /// address where a configured master was found.
+  bool IsBelieved(PeerId peer) const;
+  void Follow(PeerId peer, const endpoints::spark::MasterChanged& message);
+  void FollowRival();
+  void RefuseRival(const std::string& why);
   void SetMaster(PeerId peer, const endpoints::spark::EndpointReference& master, const std::string& web_url);
   /// Whether it is one of ours, which waits for a worker that is away; `then` when that is known.
   void LearnMaster(std::function<void()> then);
@@ -199,6 +206,7 @@ class SparkWorker {
   const std::function<void(const std::string&)> on_given_up_;
   std::string id_;
   std::unique_ptr<env::Listener> listener_;
+  spark_rpc::Refusals refusals_;
   peers::PeerTable table_{kPeerLimits};  // before the peers, which have seats
   std::map<PeerId, spark_rpc::Guest> peers_;
   PeerId last_peer_ = 0;
@@ -208,7 +216,15 @@ class SparkWorker {
   endpoints::spark::EndpointReference master_;
   std::string master_url_;
   std::string master_web_url_;
-  std::set<PeerId> asked_;  // masters that have not answered
+  std::set<PeerId> asked_;                  // masters that have not answered
+  std::set<std::string> master_addresses_;  // where configured masters were found
+  /// It says that it is the master now, while there is one, which is asked.
+  struct Rival {
+    PeerId peer = 0;
+    endpoints::spark::MasterChanged said;
+    env::Loop::TimerId timer = 0;
+  };
+  std::optional<Rival> rival_;
   base::Instant alone_since_;
   env::Loop::TimerId retry_timer_ = 0;
   env::Loop::TimerId beat_timer_ = 0;

@@ -13,7 +13,7 @@ namespace es = endpoints::spark;
 
 namespace {
 
-/// A driver that has run for so long begins anew with short pauses.
+/// A driver that has run for so long begins again with short pauses.
 constexpr base::Duration kSteadyAfter = base::Duration::Seconds(5);
 constexpr base::Duration kPauseMax = base::Duration::Seconds(3600);
 
@@ -32,9 +32,18 @@ std::string RandomName(env::Loop& loop) {
   return name;
 }
 
-/// Keeps the memory of what has ended bounded.
+/// What pages show of it: nothing of how it was started.
+void DropCommand(ExecutorRun& run) {
+  es::Command shown;
+  shown.main_class = run.launch.description.command.main_class;
+  run.launch.description.command = std::move(shown);
+}
+void DropCommand(DriverRun& run) { run.launch.description.command = {}; }
+
+/// Bounds how many ended runs are remembered.
 template <class Run>
 void Keep(std::map<std::string, Run>& finished, size_t retained, const std::string& key, Run run) {
+  DropCommand(run);
   finished[key] = std::move(run);
   if (finished.size() > retained) finished.erase(finished.begin());
 }

@@ -15,6 +15,9 @@
 
 namespace fairlead::process::spark_worker {
 
+/// Below the work directory: where workers meet supervisors. No directory of an application or driver has such a name.
+inline constexpr const char* kSupervisorDirectory = ".fairlead";
+
 /// What a worker tells the one that takes its place.
 struct WorkerIdentity {
   std::string id;  // empty: there was none yet
@@ -40,6 +43,8 @@ class Supervisor final : public Supervision {
   ~Supervisor() override;
 
   uint16_t watched_port() const { return port_->port(); }
+  /// What the processes are to watch there.
+  const std::string& watched_name() const { return port_->name(); }
   bool has_worker() const { return has_worker_; }
   const WorkerIdentity& identity() const { return identity_; }
   std::vector<SupervisedRun> Runs() const;

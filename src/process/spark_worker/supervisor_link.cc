@@ -119,7 +119,8 @@ void SupervisorServer::OnHello(uint64_t id, const LinkHello& hello) {
   }
   visitors_.at(id).welcome = true;
   supervisor_->Attach();
-  Say(id, LinkWelcome{supervisor_->identity(), supervisor_->watched_port(), supervisor_->Runs()});
+  Say(id, LinkWelcome{supervisor_->identity(), supervisor_->watched_port(), supervisor_->Runs(),
+                      supervisor_->watched_name()});
   supervisor_->Listen({[this, id](const std::string& key, int64_t pid) {
                          Say(id, LinkStarted{key, pid});
                        },

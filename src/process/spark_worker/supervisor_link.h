@@ -57,7 +57,8 @@ struct LinkWelcome {
   WorkerIdentity identity;
   int32_t watched_port = 0;
   std::vector<SupervisedRun> runs;
-  FL_FIELDS(identity, watched_port, runs)
+  std::string watched_name = "Worker";  // as the supervisors of earlier releases have it
+  FL_FIELDS(identity, watched_port, runs, watched_name)
 };
 /// It serves another worker.
 struct LinkRefused {

@@ -1,5 +1,6 @@
 #include "process/spark_worker/watch_port.h"
 
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,16 @@
 namespace fairlead::process::spark_worker {
 
 namespace es = endpoints::spark;
+
+WatchPort::WatchPort(env::Loop& loop, spark_rpc::Security security) : loop_(loop), security_(std::move(security)) {
+  std::array<uint8_t, 16> bytes{};
+  loop.RandomBytes(bytes);
+  name_ = "Worker-";
+  for (const uint8_t byte : bytes) {
+    name_ += "0123456789abcdef"[byte >> 4];
+    name_ += "0123456789abcdef"[byte & 15];
+  }
+}
 
 base::Result<std::unique_ptr<WatchPort>> WatchPort::Listen(env::Loop& loop, env::Net& net, const std::string& address,
                                                            spark_rpc::Security security) {
@@ -47,8 +58,9 @@ void WatchPort::OnMessage(uint64_t id, spark_rpc::Incoming message) {
   if (!decoded.ok()) return peer->second.connection->Close(decoded.error().message);
   const auto* check = std::get_if<es::CheckExistence>(&*decoded);
   if (check == nullptr) return peer->second.connection->Close("nothing but its presence is to be had here");
-  peer->second.BecomeMember();
-  if (message.request) peer->second.connection->Reply(*message.request, es::EncodeBoolean(check->name == kEndpoint));
+  const bool ours = check->name == name_;
+  ours ? peer->second.BecomeMember() : peer->second.BecomeKnown();
+  if (message.request) peer->second.connection->Reply(*message.request, es::EncodeBoolean(ours));
 }
 
 void WatchPort::OnClosed(uint64_t id) {

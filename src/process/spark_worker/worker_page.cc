@@ -7,7 +7,6 @@
 #include "process/http/json_text.h"
 #include "process/http/metrics.h"
 #include "process/http/static_file.h"
-#include "process/spark_worker/log_files.h"
 
 namespace fairlead::process::spark_worker {
 
@@ -103,6 +102,7 @@ http::Response WorkerMetrics(const SparkWorker& worker) {
   text.Gauge("memory_used_mib", "Of this, in use.", worker.memory_used());
   text.Gauge("executors", "Executors that run.", static_cast<int64_t>(worker.executors().size()));
   text.Gauge("drivers", "Drivers that run.", static_cast<int64_t>(worker.drivers().size()));
+  text.Counters("refusals_total", spark_rpc::kRefusalsHelp, "kind", spark_rpc::ByName(worker.refusals()));
   return text.ToResponse();
 }
 
@@ -130,29 +130,66 @@ std::string WorkerJson(const SparkWorker& worker) {
                         2);
 }
 
-http::Response LogPart(const SparkWorker& worker, env::Disk& disk, const http::Request& request) {
+void WorkerPages::Log(const SparkWorker& worker, const http::Request& request, const http::Server::Reply& reply) {
   constexpr int64_t kBytes = 100 << 10, kBytesMax = 1 << 20;
+  constexpr size_t kOrdersMax = 32;
   const std::string type = Parameter(request, "logType");
   const auto directory = LogDirectory(request);
   if (!directory || (type != "stdout" && type != "stderr")) {
-    return http::TextResponse(400, "say appId and executorId, or driverId, and logType=stdout or stderr");
+    return reply(http::TextResponse(400, "say appId and executorId, or driverId, and logType=stdout or stderr"));
   }
-  const auto log = LogFiles::Find(disk, worker.settings().work_directory, *directory, type);
-  if (!log.ok()) return http::TextResponse(404, "there is no log " + *directory + type);
-  const int64_t total = log->size();
+  if (orders_.size() >= kOrdersMax) return reply(http::TextResponse(503, "too many logs are being read; try again\n"));
   const int64_t wanted = std::clamp<int64_t>(Number(Parameter(request, "byteLength")).value_or(kBytes), 0, kBytesMax);
-  const int64_t begin = std::clamp<int64_t>(Number(Parameter(request, "offset")).value_or(total - wanted), 0, total);
-  const auto text = log->Read(begin, std::min(wanted, total - begin));
+  orders_.push_back(
+      {worker.settings().work_directory, *directory, type, Number(Parameter(request, "offset")), wanted, reply});
+  if (orders_.size() == 1) ReadNext();
+}
+
+void WorkerPages::ReadNext() {
+  const auto response = std::make_shared<http::Response>();
+  LogOrder order = orders_.front();
+  order.reply = nullptr;  // of the loop's thread
+  loop_.Offload([response, order = std::move(order), disk = &disk_,
+                 lengths = lengths_] { *response = Read(*disk, order, *lengths); },
+                [this, alive = alive_, response] {
+                  if (!*alive) return;
+                  const http::Server::Reply reply = std::move(orders_.front().reply);
+                  orders_.pop_front();
+                  if (!orders_.empty()) ReadNext();
+                  reply(std::move(*response));
+                });
+}
+
+http::Response WorkerPages::Read(env::Disk& disk, const LogOrder& order, LogFiles::Lengths& lengths) {
+  const auto log = LogFiles::Find(disk, order.root, order.directory, order.name, lengths);
+  if (!log.ok()) return http::TextResponse(404, "there is no log " + order.directory + order.name);
+  const int64_t total = log->size();
+  const int64_t begin = std::clamp<int64_t>(order.offset.value_or(total - order.wanted), 0, total);
+  const auto text = log->Read(begin, std::min(order.wanted, total - begin));
   if (!text.ok()) return http::TextResponse(500, text.error().message);
   http::Response response;
   response.body = "==== Bytes " + std::to_string(begin) + "-" +
                   std::to_string(begin + static_cast<int64_t>(text->size())) + " of " + std::to_string(total) + " of " +
-                  worker.settings().work_directory + "/" + *directory + type + " ====\n" + *text;
+                  order.root + "/" + order.directory + order.name + " ====\n" + *text;
   response.headers.emplace_back("X-Content-Type-Options", "nosniff");
   return response;
 }
 
-http::Response WorkerPage(const SparkWorker& worker, env::Disk& disk, const http::Request& request) {
+namespace {
+
+http::Response Page(const SparkWorker& worker, const http::Request& request);
+
+}  // namespace
+
+void WorkerPages::Handle(const SparkWorker& worker, const http::Request& request, const http::Server::Reply& reply) {
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  const bool log = request.path == "/log" || request.path == "/log/";
+  reads&& log ? Log(worker, request, reply) : reply(Page(worker, request));
+}
+
+namespace {
+
+http::Response Page(const SparkWorker& worker, const http::Request& request) {
   if (request.method != "GET" && request.method != "HEAD") return http::TextResponse(405, "only GET is taken here");
   std::string path = request.path;
   if (path.size() > 1 && path.ends_with('/')) path.pop_back();
@@ -167,7 +204,6 @@ http::Response WorkerPage(const SparkWorker& worker, env::Disk& disk, const http
     if (!worker.registered()) return http::TextResponse(503, "not registered yet\n");
     return worker.decommissioned() ? http::TextResponse(503, "decommissioned\n") : http::TextResponse(200, "ok\n");
   }
-  if (path == "/log") return LogPart(worker, disk, request);
   constexpr std::string_view kStatic = "/static/";
   std::string name;
   // Its links lead one level up.
@@ -182,5 +218,7 @@ http::Response WorkerPage(const SparkWorker& worker, env::Disk& disk, const http
       path == "/" && worker.settings().reverse_proxy && !http::FindHeader(request.headers, "Via").empty();
   return http::StaticResponse(request, *file, proxied ? worker.settings().launch.log_url : log ? ".." : "");
 }
+
+}  // namespace
 
 }  // namespace fairlead::process::spark_worker

@@ -1,9 +1,15 @@
 #pragma once
 
+#include <deque>
+#include <memory>
+#include <optional>
 #include <string>
 
 #include "env/disk.h"
+#include "env/loop.h"
 #include "process/http/http.h"
+#include "process/http/server.h"
+#include "process/spark_worker/log_files.h"
 #include "process/spark_worker/spark_worker.h"
 
 namespace fairlead::process::spark_worker {
@@ -16,13 +22,37 @@ std::string WorkerGauges(const SparkWorker& worker);
 /// `/metrics`, for Prometheus.
 http::Response WorkerMetrics(const SparkWorker& worker);
 
-/// A part of a log as Spark's page gives it (org.apache.spark.deploy.worker.ui.LogPage.renderLog): of an executor
-/// (appId, executorId) or a driver (driverId), logType stdout or stderr, with its rolled files, `offset` and
-/// `byteLength` in bytes, without an offset the end of it. At most 1 MiB at once.
-http::Response LogPart(const SparkWorker& worker, env::Disk& disk, const http::Request& request);
-
 /// The worker's page and all of the above by their paths: /, /json/, /metrics, /metrics/json/, /log/, /logPage/;
-/// /healthz, and /readyz: whether executors may be started here.
-http::Response WorkerPage(const SparkWorker& worker, env::Disk& disk, const http::Request& request);
+/// /healthz, and /readyz: whether executors may be started here. On the loop's thread.
+class WorkerPages {
+ public:
+  WorkerPages(env::Loop& loop, env::Disk& disk) : loop_(loop), disk_(disk) {}
+  ~WorkerPages() { *alive_ = false; }
+
+  void Handle(const SparkWorker& worker, const http::Request& request, const http::Server::Reply& reply);
+
+ private:
+  /// A part of a log as Spark's page gives it (org.apache.spark.deploy.worker.ui.LogPage.renderLog): of an executor
+  /// (appId, executorId) or a driver (driverId), logType stdout or stderr, with its rolled files, `offset` and
+  /// `byteLength` in bytes, without an offset the end of it. At most 1 MiB at once. Read off the loop, one after the
+  /// other; beyond some that wait they are refused.
+  struct LogOrder {
+    std::string root;
+    std::string directory;  // below it, with a "/" at its end
+    std::string name;
+    std::optional<int64_t> offset;
+    int64_t wanted = 0;
+    http::Server::Reply reply;
+  };
+  void Log(const SparkWorker& worker, const http::Request& request, const http::Server::Reply& reply);
+  void ReadNext();
+  static http::Response Read(env::Disk& disk, const LogOrder& order, LogFiles::Lengths& lengths);
+
+  env::Loop& loop_;
+  env::Disk& disk_;
+  std::deque<LogOrder> orders_;                                                         // the first one is being read
+  std::shared_ptr<LogFiles::Lengths> lengths_ = std::make_shared<LogFiles::Lengths>();  // of who reads
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
 
 }  // namespace fairlead::process::spark_worker

@@ -13,7 +13,7 @@ using model::Refusal;
 namespace {
 
 constexpr size_t kMostLabels = 4096;
-/// An ask that names more places than this forgets those of which it wants nothing any more.
+/// An ask that names more places than this forgets those where it wants nothing any more.
 constexpr size_t kManyPlaces = 1024;
 
 bool Outlandish(const model::Ask& ask) { return ask.count < 0 || ask.name.empty() || ask.name.size() > kLongestName; }

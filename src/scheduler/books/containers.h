@@ -83,7 +83,7 @@ class Containers {
   void SetGang(ContainerSlot slot) { pool_[slot].gang = true; }
   void SetMaster(ContainerSlot slot) { pool_[slot].is_master = true; }
   void SetAcquired(ContainerSlot slot) { pool_[slot].acquired = true; }
-  /// Its master has heard of what runs.
+  /// Its master has heard that the container runs.
   void SetLaunched(ContainerSlot slot) { pool_[slot].launched = pool_[slot].acquired = true; }
   /// Its node says, or will never say, that it is over.
   void SetGone(ContainerSlot slot) { pool_[slot].launched = false; }

@@ -100,7 +100,7 @@ void Core::TellTree() {
   for (const TreeChange& change : books_.queues.TakeChanges()) policy_->TreeChanged(books_, change);
 }
 
-/// Every share is another part of the cluster now: seen to once, before the next placing.
+/// The cluster's total changed: shares and limits are computed again once, before the next placing.
 void Core::TotalChanged() {
   books_.queues.SetTotal(books_.nodes.total());
   total_changed_ = true;

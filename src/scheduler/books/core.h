@@ -28,7 +28,7 @@ struct Spot {
 Spot SpotOn(const Books& books, const Ask& ask, NodeIndex node);
 
 /// A profile: the books, and a policy over them. Core takes the events, keeps the parts in step with each other, tells
-/// the policy what changed and makes effects of what it decides. One batch: its events in order, then the policy
+/// the policy what changed and makes effects of its decisions. One batch: its events in order, then the policy
 /// places, then calls are answered.
 // Large on purpose: a rule for each of twenty events, and the steps that they share. The state is the parts'.
 class Core final : public Scheduler, public Prefetcher {

@@ -52,7 +52,7 @@ struct Node {
     }
     return true;
   }
-  /// Of what is free, what it has within its capacity.
+  /// Free amounts below the capacity; what is offered above it (overcommit) does not count.
   model::Resources booked_free() const { return capacity - used - reserved; }
   FL_STATE(alive, schedulable, busy, changed, freed, host, rack, rack_position, containers, capacity, offered, used,
            reserved, partitions, reservations, port)

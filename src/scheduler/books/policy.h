@@ -41,7 +41,7 @@ class Policy {
   virtual void ClassesChanged(const Books&, uint64_t) {}
   /// Masters may have room again.
   virtual void MastersFreed(const Books&) {}
-  /// Every share is another part of the cluster, and limits were resolved anew.
+  /// The cluster's total changed: fair shares and percentage limits were computed again.
   virtual void TotalChanged(const Books&) {}
   /// A container was granted or recovered, is over for its application, left its node. AppChanged follows the first
   /// two.
@@ -55,7 +55,7 @@ class Policy {
 
   /// The node has told what its machine uses.
   virtual void NodeMeasured(Core&, const model::scheduler::NodeMeasured&) {}
-  /// What an earlier run learned of what containers use.
+  /// The use of containers that an earlier run learned.
   virtual void UseRecalled(const Books&, const model::scheduler::UseRecalled&) {}
 
   /// Whether the policy says how large the asks are, and how large: it knows what the application's tasks need.

@@ -64,7 +64,7 @@ class Shapes {
 
   /// No node has room. The shape is wanted and not blocked.
   void Block(ShapeId shape, base::Instant now);
-  /// Its time in the queue for a reservation begins anew.
+  /// Its time in the queue for a reservation begins again.
   void Postpone(ShapeId shape, base::Instant now) { shapes_[shape].blocked_since = now; }
   /// The node has got room for a blocked or exact shape. O(candidates).
   void Offer(ShapeId shape, NodeIndex node);

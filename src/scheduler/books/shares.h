@@ -12,7 +12,7 @@ namespace fairlead::scheduler::native {
 std::vector<model::Resources> ChildShares(const Queues& queues, size_t types, QueueId queue,
                                           const model::Resources& share, bool steady);
 
-/// The fair share of every queue, by number, of what there is to share out.
+/// The fair share of every queue, by number.
 std::vector<model::Resources> QueueShares(const Queues& queues, size_t types, const model::Resources& all);
 
 }  // namespace fairlead::scheduler::native

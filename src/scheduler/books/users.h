@@ -60,7 +60,7 @@ class Users {
   void Stop(UserId user);
   void Wait(UserId user, AppIndex app) { users_[user].waiting.insert(app); }
   void StopWaiting(UserId user, AppIndex app) { users_[user].waiting.erase(app); }
-  /// The limits were read anew.
+  /// The limits were read again.
   void SetLimits(const std::function<int32_t(const UserName&)>& limit);
 
   /// Whether anybody may have a maximum: what containers use is counted then.
@@ -71,8 +71,8 @@ class Users {
   bool Exceeds(UserId user, const model::Resources& size) const {
     return users_[user].most && !(users_[user].used + size).FitsIn(*users_[user].most);
   }
-  /// What users may use was read anew, or is another part of the cluster. Without `any`, nobody has a maximum, and what
-  /// is used is forgotten.
+  /// What users may use was read again, or is another part of the cluster. Without `any`, nobody has a maximum, and
+  /// what is used is forgotten.
   void SetMaxima(bool any, const std::function<std::optional<model::Resources>(const UserName&)>& most);
   bool AnyFreed() const { return !freed_.empty(); }
   /// Users who may have got room for another container since the last call, or are forgotten.

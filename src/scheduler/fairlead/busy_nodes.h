@@ -32,7 +32,7 @@ class BusyNodes {
 
   /// Takes a measure; true when the node is busy now.
   bool Take(const Node& node, const ev::NodeMeasured& event, base::Instant now);
-  /// The nodes of which nothing was heard for too long; all when the wish is off. They are forgotten.
+  /// The nodes that were silent for too long; all when the wish is off. They are forgotten.
   std::vector<NodeIndex> TakeStale(base::Instant now, bool all);
   /// When the first of them will be too old.
   base::Instant NextStale() const;

@@ -88,7 +88,7 @@ struct LearnedUseConfig {
   /// After so long a measure weighs half.
   base::Duration half_life = base::Duration::Seconds(86'400);
   int32_t enough = 10;         // measures, before they count
-  int32_t least_percent = 25;  // of what is booked, that is expected at the least: whatever was told
+  int32_t least_percent = 25;  // of the booking, expected at the least, whatever a node told
 };
 
 /// Everything the `fairlead` profile is configured with. The wishes are those of `queues`: a refresh changes them.

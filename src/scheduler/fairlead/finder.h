@@ -26,7 +26,7 @@ struct Found {
   bool for_host = false;  // kWaiting: none but its hosts will do until then
 };
 
-/// The node with room for the shape of which `visit` says true: once around the ring of nodes, from where the last
+/// The node with room for the shape for which `visit` says true: once around the ring of nodes, from where the last
 /// grant was made. Not valid: none.
 template <class Visit>
 NodeIndex FindOnRing(const Books& books, NodeOrder order, const Shape& shape, Visit visit) {

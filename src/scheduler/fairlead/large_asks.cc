@@ -85,7 +85,7 @@ void FairPolicy::ReserveInOrder(Core& core) {
   }
 }
 
-/// A node for one more of what the ask wants, if its queue's limits allow it.
+/// A node for one more container of the ask, if its queue's limits allow it.
 void FairPolicy::ReserveFor(Core& core, AppSlot slot, Ask& ask) {
   const Books& books = core.books();
   const App& app = books.apps[slot];

@@ -13,13 +13,13 @@ inline OrderKey ShareKey(const Share& share, int64_t weight) {
   return key;
 }
 
-/// By order of submission means that, whatever is wished for.
+/// A queue with policy fifo keeps the order of submission, whatever is wished for.
 inline bool SmallJobsFirst(const Books& books, QueueId leaf) {
   return books.queues.tree().wishes.small_jobs && books.queues[leaf].policy != model::OrderPolicy::kFifo;
 }
 
-/// Of those beside it the queue of the highest priority comes first, if that is wished; below its minimum and above are
-/// two tiers of each.
+/// With wish queue-priority siblings are ordered by priority; each priority has two tiers: below its minimum share,
+/// then above.
 int32_t TierOf(const Books& books, QueueId queue) {
   return books.queues.tree().wishes.queue_priority ? -2 * books.queues[queue].priority : 0;
 }

@@ -20,8 +20,8 @@ namespace fairlead::scheduler::native {
 model::Resources MayOffer(const OvercommitConfig& config, const UseForecast& forecast, const Node& node,
                           const UseForecast::Measured& measured, int64_t least_percent);
 
-/// What is expected now leaves room for one more of the size above the capacity, of which so much is expected to be
-/// used: since the node offered it, what it measured may have ended and something larger come.
+/// True when one more container of `size`, which is expected to use `expected`, still fits above the capacity by the
+/// latest forecast. Asked again at the grant, because the node's load may have changed since its offer.
 bool FitsAbove(const OvercommitConfig& config, const UseForecast& forecast, const Node& node,
                const UseForecast::Measured& measured, const model::Resources& size, const UseAmounts& expected);
 

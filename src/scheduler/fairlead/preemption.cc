@@ -36,7 +36,7 @@ struct FairPolicy::LostWork {
   }
   int64_t OneMs(const Container& one) const { return (books.now - one.lost_since).millis(); }
   int64_t OfMs(const Container& one) const { return one.gang ? gang_ms.at({one.app, one.granted}) : OneMs(one); }
-  /// A gang of which several end is lost once.
+  /// A gang with several ended members is lost once.
   int64_t OfMs(const std::vector<ContainerSlot>& victims) const {
     int64_t sum = 0;
     std::set<Gang> counted;

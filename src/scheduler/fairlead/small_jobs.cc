@@ -47,7 +47,7 @@ void SmallJobs::MasterParked(AppSlot slot) {
   jobs_[slot.value].remembered = jobs_[slot.value].left;
 }
 
-/// Takes the job's work out of its lane and puts it in anew.
+/// Takes the job's work out of its lane and puts it in again.
 void SmallJobs::Count(Job& job, uint64_t left) {
   if (job.left == left) return;
   auto lane = lanes_.try_emplace(job.lane).first;

@@ -35,7 +35,7 @@ class SmallJobs {
   void Leave(AppSlot slot);
   /// The application waits for more or less than before.
   void Refresh(const Books& books, AppSlot slot);
-  /// Work is to be counted anew, by Refresh of everybody: the cluster has another size, or the switch has been turned.
+  /// Work is to be counted again, by Refresh of everybody: the cluster has another size, or the switch has been turned.
   void Forget();
 
   /// Milliseconds; the smaller first.

@@ -13,11 +13,11 @@ constexpr int64_t kMost = int64_t{1} << 40;
 
 constexpr UseAmounts kAsBooked{INT64_MAX, INT64_MAX};
 
-/// What is expected of an amount that was `measured` when `booked` was booked, and of which `change` came or went
-/// since; what came uses less than it books by `saved`.
+/// The expected use of an amount: it was `measured` while `booked` was booked; `change` was booked (or ended) since,
+/// and what was booked since uses `saved` less than it books.
 int64_t Grown(int64_t measured, int64_t booked, int64_t recent, int64_t change, int64_t saved) {
   if (change < 0) {
-    // What ended was, as far as one knows, as much of the measure as of what was booked; no more than was booked.
+    // Assume that what ended used its booked share of the measured use, and never more than it had booked.
     const auto gone = static_cast<int64_t>(static_cast<__int128>(std::min(measured, booked)) * -change /
                                            std::max<int64_t>(booked, 1));
     return std::max<int64_t>(measured - gone, 0) + recent;

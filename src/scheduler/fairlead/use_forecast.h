@@ -33,7 +33,7 @@ class UseForecast {
     Amounts saved;                // what was placed since is expected to use less than it books by so much
     model::Resources booked;      // all that was there when it was heard
 
-    /// What of it a size books there, of which so much is expected to be used.
+    /// How much of the node's measure a container of `size` stands for: what it books there, at most `expected`.
     Amounts Of(const model::Resources& size, const Amounts& expected) const;
     FL_STATE(told, heard, interval, machine, use, disk_permille, milli_per_vcore, recent, saved, booked)
   };
@@ -42,7 +42,7 @@ class UseForecast {
 
   /// `learner`: what was placed too late to be in the measure is expected to use what it says; null: what it books.
   void Take(const Books& books, const model::scheduler::NodeMeasured& event, const UseLearner* learner);
-  /// One of the size was placed on the node, and is expected to use so much.
+  /// A container of `size` was placed on the node, and is expected to use `expected`.
   void Placed(NodeIndex node, const model::Resources& size, const Amounts& expected);
   /// Some node has told something that counted.
   bool any() const { return any_; }
@@ -52,8 +52,8 @@ class UseForecast {
   const Measured* Fresh(NodeIndex node, base::Instant now) const;
   /// What is expected there now, with what came and went since; of a node that is Fresh.
   Amounts Expected(const Node& node, const Measured& measured) const;
-  /// Thousandths of the machine's scarcest amount (cores, memory, its busiest disk's time) with one more of the size on
-  /// the node, of which so much is expected to be used.
+  /// Thousandths of the machine's scarcest amount (cores, memory, its busiest disk's time) with one more container of
+  /// `size` on the node, which is expected to use `expected`.
   int64_t LoadWith(const Books& books, NodeIndex node, const model::Resources& size, const Amounts& expected) const;
 
   void Mix(base::StateHasher& hash) const;

@@ -27,7 +27,7 @@ struct UseAmounts {
 /// - a user's jobs teach what is expected of the same user's jobs, and no more rows than kRowsPerUser;
 /// - a node speaks of containers that the books have on it; more than was booked counts as what was booked;
 /// - cores are not learned on a machine that is nearly full: there nobody gets what he would use;
-/// - whatever was told, `least_percent` of what is booked is expected.
+/// - whatever a node told, at least `least_percent` of the booking is expected.
 /// O(log rows) a container measured, O(rows) where a row is given up for another one.
 class UseLearner {
  public:

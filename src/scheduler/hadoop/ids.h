@@ -3,7 +3,8 @@
 #include "base/ids.h"
 #include "model/ids.h"
 
-// The numbers of what a Hadoop scheduler keeps. Each kind has a type of its own, so that none can stand for another.
+// The numbers of the things that a Hadoop scheduler keeps. Each kind has a type of its own, so that none can stand for
+// another.
 
 namespace fairlead::scheduler::hadoop {
 

@@ -157,7 +157,7 @@ class StandalonePolicy final : public native::PolicyOf<StandalonePolicy> {
     seat.shapes.clear();
   }
 
-  /// The applications in the order of their numbers, those alone that wait for a size of which some node may have room.
+  /// The applications in the order of their numbers, only those that wait for a size for which some node may have room.
   /// O(log) an application that is looked at, and O(sizes) a pass.
   void ServeWaiting(Core& core, bool masters) {
     const Books& books = core.books();
@@ -211,7 +211,7 @@ class StandalonePolicy final : public native::PolicyOf<StandalonePolicy> {
     for (const auto& [cores, node] : order_) {
       if (cores < shape.size.vcores()) break;
       if (books.Fits(app, node, shape)) usable.push_back(node);
-      // A round over as many nodes as containers are wanted goes no further; the next round sees the order anew.
+      // A round over as many nodes as containers are wanted goes no further; the next round sees the order again.
       if (usable.size() >= static_cast<size_t>(ask.count)) break;
     }
     if (usable.empty() && app.excluded.empty()) full_.insert_or_assign(shape_id, shape);

@@ -130,7 +130,7 @@ std::string CheckBounds(const Books& books) {
   return wrong;
 }
 
-/// Orders that are kept must be what building them anew gives.
+/// Orders that are kept must be what building them again gives.
 std::string CheckOrders(const Books& books) {
   Books copy(books);
   std::string wrong;

@@ -125,7 +125,7 @@ std::vector<StarvedRequest> StarvedRequests(const Books& books, const Attempt& a
     if (!VisitPlace(books, seen, name)) return;
     const int32_t fit = HowOften(request.capability, pending);
     if (fit == 0) return;
-    // A cut request is made anew in Hadoop and forgets a strict locality.
+    // A cut request is made again in Hadoop and forgets a strict locality.
     const bool cut = fit < request.count;
     const int32_t count = cut ? fit : request.count;
     requests.push_back({name, cut || request.relax, request.capability, count});

@@ -202,7 +202,7 @@ bool ChildPolicyAllowed(Policy parent, Policy child) {
   return parent == Policy::kDrf;
 }
 
-/// Names decide the last tie among siblings; also marks their order for building anew.
+/// Names decide the last tie among siblings; also marks their order for building again.
 void RankChildren(Books& books, QueueId parent) {
   std::vector<QueueId> sorted = books.queues[parent].children;
   std::sort(sorted.begin(), sorted.end(),

@@ -77,7 +77,7 @@ struct Queue {
 
   Resources demand;
   std::array<Wide, Resources::kMaxTypes> demand_sum{};  // leaf: of its applications, as of their last count
-  std::vector<AttemptId> demand_changed;                // leaf: applications whose demand is to be counted anew
+  std::vector<AttemptId> demand_changed;                // leaf: applications whose demand is to be counted again
   Resources app_share;                                  // leaf: the fair share of each application that is `alike`
   std::vector<AttemptId> own_shares;                    // leaf: runnable applications that are not
   mutable Resources steady_share;                       // computed when looked at

@@ -6,12 +6,10 @@
 #include <spdlog/spdlog.h>
 
 #include <chrono>
-#include <map>
-#include <mutex>
 #include <string>
-#include <utility>
 
 #include "base/text.h"
+#include "shell/base/log_allowance.h"
 
 namespace fairlead::shell {
 namespace {
@@ -32,40 +30,6 @@ std::string Quoted(const std::string& value) {
   return out + '"';
 }
 
-/// How often one sentence may be said, so that who causes a warning as often as he likes fills no disk.
-class Allowance {
- public:
-  /// False: this line is one too many. `left_out`: how many were since the last that was written.
-  bool Take(std::string_view sentence, int64_t& left_out) {
-    const std::lock_guard lock(mutex_);
-    const auto now = std::chrono::steady_clock::now();
-    if (said_.size() >= kSentencesMax) said_.clear();
-    Said& said = said_.try_emplace(std::string(sentence), Said{now}).first->second;
-    if (now - said.since >= kWindow) {
-      said.since = now;
-      said.lines = 0;
-    }
-    if (++said.lines > kLinesMax) {
-      ++said.left_out;
-      return false;
-    }
-    left_out = std::exchange(said.left_out, 0);
-    return true;
-  }
-
- private:
-  static constexpr std::chrono::seconds kWindow{10};
-  static constexpr int64_t kLinesMax = 100;
-  static constexpr size_t kSentencesMax = 1000;
-  struct Said {
-    std::chrono::steady_clock::time_point since;
-    int64_t lines = 0;
-    int64_t left_out = 0;
-  };
-  std::mutex mutex_;
-  std::map<std::string, Said, std::less<>> said_;
-};
-
 class SpdLog final : public env::Log {
  public:
   SpdLog(const std::string& daemon, const std::string& file, env::LogLevel level) {
@@ -81,21 +45,28 @@ class SpdLog final : public env::Log {
     logger_->flush_on(spdlog::level::info);
   }
 
+  ~SpdLog() override { TellLeftOut(allowance_.TakeLeftOut()); }
+
   void Write(env::LogLevel level, std::string_view what, const Fields& fields) override {
-    int64_t left_out = 0;
-    if (level == env::LogLevel::kWarn && !warnings_.Take(what, left_out)) return;
     std::string line(what);
-    for (const auto& [key, value] : fields) {
+    for (const auto& [key, text] : fields) {
+      const std::string value = Shortened(text, LogAllowance::kValueBytesMax);
       line += ' ';
       line += key;
       line += '=';
       line += NeedsQuotes(value) ? Quoted(value) : value;
     }
-    if (left_out > 0) line += " left_out=" + std::to_string(left_out);
-    logger_->log(Level(level), spdlog::string_view_t(base::VisibleText(line)));
+    line = base::VisibleText(Shortened(line, LogAllowance::kLineBytesMax));
+    int64_t left_out = 0;
+    if (!allowance_.Take(level, what, line.size(), Now(), left_out)) return;
+    TellLeftOut(left_out);
+    logger_->log(Level(level), spdlog::string_view_t(line));
   }
 
  private:
+  void TellLeftOut(int64_t lines) {
+    if (lines > 0) logger_->log(spdlog::level::warn, "{} more lines left out", lines);
+  }
   static spdlog::level::level_enum Level(env::LogLevel level) {
     switch (level) {
       case env::LogLevel::kDebug:
@@ -109,7 +80,8 @@ class SpdLog final : public env::Log {
     }
     return spdlog::level::info;
   }
-  Allowance warnings_;
+  static base::Instant Now() { return {std::chrono::steady_clock::now().time_since_epoch().count()}; }
+  LogAllowance allowance_;
   std::shared_ptr<spdlog::logger> logger_;
 };
 

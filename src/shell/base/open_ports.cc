@@ -16,21 +16,32 @@ std::string OpenPortsWarning(const std::vector<env::Endpoint>& listeners, const 
          "; keep these ports behind a firewall or bind them to 127.0.0.1";
 }
 
-base::Status KeepStrangersOut(const config::HadoopConf& conf) {
-  constexpr char kKey[] = "fairlead.callers.uids";
+std::string LocalPortsWarning(const std::vector<env::Endpoint>& listeners, const std::string& means) {
+  std::string local;
+  for (const env::Endpoint& endpoint : listeners) {
+    if (env::IsLoopback(endpoint.host)) local += (local.empty() ? "" : ", ") + endpoint.ToString();
+  }
+  if (local.empty()) return "";
+  return "every user of this machine reaches " + local + ": " + means + "; or set " + kCallersKey;
+}
+
+base::Status KeepStrangersOut(const config::HadoopConf& conf) { return KeepStrangersOut(conf.List(kCallersKey)); }
+
+base::Status KeepStrangersOut(const std::vector<std::string>& uids) {
   std::vector<uid_t> users;
-  for (const std::string& word : conf.List(kKey)) {
+  for (const std::string& word : uids) {
     uid_t user = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), user);
     if (error != std::errc() || end != word.data() + word.size()) {
-      return base::Error{std::string(kKey) + ": '" + word + "' is no user's number; write for example 1000"};
+      return base::Error{std::string(kCallersKey) + ": '" + word + "' is no user's number; write for example 1000"};
     }
     users.push_back(user);
   }
   if (users.empty()) return {};
   const base::Status kept = env_posix::TakeCallsOnlyFrom(std::move(users));
-  return kept.ok() ? kept
-                   : base::Error{std::string(kKey) + ": " + kept.error().message + "; drop the key (--any-user)"};
+  return kept.ok()
+             ? kept
+             : base::Error{std::string(kCallersKey) + ": " + kept.error().message + "; drop the key (--any-user)"};
 }
 
 }  // namespace fairlead::shell

@@ -13,8 +13,13 @@ namespace fairlead::shell {
 /// addresses, and what whoever reaches them can do (`means`). Else "".
 std::string OpenPortsWarning(const std::vector<env::Endpoint>& listeners, const std::string& means);
 
+/// The same of listeners that only this machine reaches, for daemons that let whoever connects start programs.
+std::string LocalPortsWarning(const std::vector<env::Endpoint>& listeners, const std::string& means);
+
+inline constexpr char kCallersKey[] = "fairlead.callers.uids";
 /// Obeys fairlead.callers.uids: from now on listeners of this process serve processes of these users of this machine
-/// (and root's) alone. Without the key everybody is served. Before there are threads or listeners.
+/// (and root's) alone. Without users everybody is served. Before there are threads or listeners.
+base::Status KeepStrangersOut(const std::vector<std::string>& uids);
 base::Status KeepStrangersOut(const config::HadoopConf& conf);
 
 }  // namespace fairlead::shell

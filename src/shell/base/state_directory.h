@@ -7,7 +7,8 @@
 
 namespace fairlead::shell {
 
-/// Makes a daemon's state directory, of this user alone, and warns of what was open in it (env_posix/private_dir.h).
+/// Makes a daemon's state directory, of this user alone, and warns of files in it that were open to others
+/// (env_posix/private_dir.h).
 base::Status MakeStateDirectory(const std::string& path, env::Log& log);
 
 }  // namespace fairlead::shell

@@ -10,10 +10,11 @@
 #include "base/time.h"
 #include "config/hadoop_conf.h"
 #include "process/http/http.h"
+#include "wire/hadoop_rpc/message_kinds.h"
 
 namespace fairlead::shell {
 
-/// Error::code of what a YarnClient gives.
+/// Error::code of a YarnClient's errors.
 enum YarnClientError : int {
   kRmUnreachable = 1,  // nothing answered at the configured address
   kRmRefused = 2,      // a remote exception; the message is the exception's
@@ -56,7 +57,7 @@ class YarnClient {
     auto bytes = CallRaw(method, request.Encode());
     if (!bytes) return bytes.error();
     Response response;
-    if (const base::Status parsed = response.ParseFrom(*bytes); !parsed.ok()) {
+    if (const base::Status parsed = response.ParseFrom(*bytes, wire::hadoop_rpc::kAnswer); !parsed.ok()) {
       return base::Error{std::string(method) + ": the answer does not parse: " + parsed.error().message, kRmRefused};
     }
     return response;

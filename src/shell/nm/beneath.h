@@ -64,7 +64,7 @@ base::Status MakeRoot(const std::string& path, mode_t mode);
 /// directories above belong to them, and nobody else may write there (but for sticky directories such as /tmp).
 base::Status CheckRootIsSafe(const std::string& path, uint32_t ours, uint32_t ours_group);
 base::Status CheckIsSafe(const struct stat& info, const std::string& name, uint32_t ours, uint32_t ours_group);
-/// A directory below `root` ("" or ".": itself, opened anew).
+/// A directory below `root` ("" or ".": itself, opened again).
 base::Result<Fd> OpenDirectory(int root, const std::string& below);
 /// A regular file below `root`, for reading. EINVAL for everything that is none.
 base::Result<Fd> OpenRegular(int root, const std::string& below);

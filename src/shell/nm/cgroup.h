@@ -15,7 +15,7 @@ struct CgroupLimits {
   double cpu_cores_max = 0;       // hard limit
   int64_t processes_max = 0;
   int64_t disk_bytes_per_second = 0;  // from each of the disks given to Detect(), and the same to it
-  uint32_t network_class = 0;         // of what it sends (NetworkRates)
+  uint32_t network_class = 0;         // of the bytes that it sends (NetworkRates)
 };
 
 /// One container's control groups: a directory per hierarchy (v1) or one (v2).

@@ -8,6 +8,7 @@
 
 #include "process/http/http.h"
 #include "shell/nm/beneath.h"
+#include "wire/json/json.h"
 
 namespace fairlead::shell {
 
@@ -94,9 +95,10 @@ base::Status FetchFromHdfs(const WebSource& source, const model::nm::LocalResour
       Get(base_url + "?op=GETFILESTATUS" + user, Sink{&answer, -1, static_cast<int64_t>(kAnswerBytesMax)});
   if (!status) return status.error();
   if (*status != 200) return base::Error{resource.url + ": WebHDFS answers " + std::to_string(*status) + " " + answer};
-  const nlohmann::json file = nlohmann::json::parse(answer, nullptr, false);
-  const auto info = file.is_object() ? file.find("FileStatus") : file.end();
-  if (info == file.end() || !info->is_object() ||
+  const auto file = wire::json::Parse(answer, wire::json::kAnswer);
+  if (!file) return base::Error{resource.url + ": WebHDFS gave no file status: " + file.error().message};
+  const auto info = file->is_object() ? file->find("FileStatus") : file->end();
+  if (info == file->end() || !info->is_object() ||
       !info->value("modificationTime", nlohmann::json()).is_number_integer())
     return base::Error{resource.url + ": WebHDFS gave no file status"};
   const int64_t modified = info->at("modificationTime").get<int64_t>();

@@ -142,8 +142,16 @@ Fd LoadFilter() {
   return Fd(static_cast<int>(::syscall(SYS_bpf, BPF_PROG_LOAD, &load, sizeof load)));
 }
 
+/// Whether the holder of a name, to which `caller` has connected, was root when it began to listen. Anybody may take a
+/// name of the kernel: what is not root's is no keeper's.
+bool IsKeepers(const Fd& caller) {
+  ucred holder{};
+  socklen_t size = sizeof holder;
+  return ::getsockopt(caller.get(), SOL_SOCKET, SO_PEERCRED, &holder, &size) == 0 && holder.uid == 0;
+}
+
 /// Held as long as the keeper lives: a name in the network namespace, so that no second agent uses the classes. The
-/// keeper of an agent that has just ended is about to end, too.
+/// keeper of an agent that has just ended is about to end, too. A name that somebody else has taken is done without.
 base::Result<Fd> ClaimInterface(const std::string& interface) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -156,7 +164,9 @@ base::Result<Fd> ClaimInterface(const std::string& interface) {
   bool claimed = ::bind(claim.get(), at, size) == 0;
   if (!claimed && errno == EADDRINUSE) {
     pollfd end{other.get(), 0, 0};
-    if (::connect(other.get(), at, size) == 0) ::poll(&end, 1, kOtherEndsMs);
+    const bool met = ::connect(other.get(), at, size) == 0;
+    if (!met || !IsKeepers(other)) return claim;  // a keeper listens as soon as it has its name
+    ::poll(&end, 1, kOtherEndsMs);
     claimed = ::bind(claim.get(), at, size) == 0;
   }
   if (claimed && ::listen(claim.get(), 1) == 0) return claim;

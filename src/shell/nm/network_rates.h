@@ -19,7 +19,7 @@ constexpr uint32_t kNetworkClassMax = 0xfffe;
 /// The rates at which containers send through one network interface. The kernel holds them: an HTB queueing discipline
 /// with a class for each rate, and a filter that finds a packet's class by the control group (net_cls) of its socket.
 /// A process of its own (`fl-network`) keeps the one right that this takes after the agent has given up its rights; it
-/// takes nothing but numbers, and ends with the agent. Classes stay as they are until they are set anew.
+/// takes nothing but numbers, and ends with the agent. Classes stay as they are until they are set again.
 class NetworkRates {
  public:
   /// As root, in a process with one thread. Fails when the interface is not there, has a queueing discipline that

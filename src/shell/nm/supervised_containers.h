@@ -22,7 +22,7 @@ struct SupervisedOptions {
   bool limit_cpu = false;    // hard limit, besides shares
   int64_t processes_max = 0;
   size_t disk_rate_type = 0;     // fairlead.nm.disk-rate-type: the resource type that is MiB/s of disks; 0: none
-  size_t network_rate_type = 0;  // fairlead.nm.network-rate-type: the one that is Mbit/s of what is sent; 0: none
+  size_t network_rate_type = 0;  // fairlead.nm.network-rate-type: the one that is Mbit/s sent; 0: none
   std::shared_ptr<NetworkRates> network;  // null: without limit
   base::Duration agent_away = base::Duration::Seconds(600);
   base::Duration leftover_grace = base::Duration::Millis(250);

@@ -46,6 +46,16 @@ base::Result<std::string> OwnId(const HadoopConf& conf, const std::vector<std::s
                      host + "): write it into " + key + ", or start with --set " + key + "=" + ids.front()};
 }
 
+/// Without an identity nodes are for everybody: whoever has asked for less is told.
+base::Status CheckOpenAcl(const HadoopConf& conf) {
+  const std::string acl = Either(conf, "yarn.resourcemanager.zk-acl", "hadoop.zk.acl");
+  if (acl.empty() || acl.starts_with("world:anyone:")) return {};
+  return base::Error{
+      "yarn.resourcemanager.zk-acl (or hadoop.zk.acl): without an identity the nodes in ZooKeeper are open to "
+      "everybody; "
+      "write one into yarn.resourcemanager.zk-auth (digest:USER:PASSWORD): the nodes are for it alone then"};
+}
+
 base::Status ReadIdentity(const HadoopConf& conf, env_zookeeper::ElectorOptions& out) {
   std::string text = Either(conf, "yarn.resourcemanager.zk-auth", "hadoop.zk.auth");
   if (text.starts_with("@")) {  // ZKUtil.resolveConfIndirection
@@ -55,7 +65,7 @@ base::Status ReadIdentity(const HadoopConf& conf, env_zookeeper::ElectorOptions&
   }
   text.erase(0, text.find_first_not_of(" \n\t"));
   text.erase(text.find_last_not_of(" \n\t") + 1);
-  if (text.empty()) return {};
+  if (text.empty()) return CheckOpenAcl(conf);
   const size_t colon = text.find(':');
   if (colon == std::string::npos || text.substr(0, colon) != "digest" || text.find(',') != std::string::npos) {
     return base::Error{
@@ -117,6 +127,11 @@ base::Result<std::optional<HaSettings>> ReadHaSettings(const HadoopConf& conf) {
   if (const std::string store = conf.String("yarn.resourcemanager.store.class", kZkStore); store != kZkStore) {
     return base::Error{"yarn.resourcemanager.store.class: managers share their state by ZooKeeper alone; write " +
                        std::string(kZkStore)};
+  }
+  if (const char* key = "yarn.resourcemanager.recovery.enabled"; conf.IsSet(key) && !conf.Bool(key, true)) {
+    return base::Error{std::string(key) +
+                       ": with yarn.resourcemanager.ha.enabled each takeover would forget the applications that were "
+                       "acknowledged, and end their containers; write true, or drop it"};
   }
   HaSettings out;
   base::Result<std::string> id = OwnId(conf, ids);

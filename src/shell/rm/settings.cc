@@ -186,8 +186,13 @@ void ReadLimits(const HadoopConf& conf, RmSettings& out) {
   core.log_aggregation = conf.Bool("yarn.log-aggregation-enable", false);
   process::rm::ResourceManagerOptions& manager = out.manager;
   manager.heartbeat = conf.Time("yarn.resourcemanager.nodemanagers.heartbeat-interval-ms", base::Duration::Seconds(1));
-  manager.recovery =
-      !conf.IsSet("yarn.resourcemanager.recovery.enabled") || conf.Bool("yarn.resourcemanager.recovery.enabled", true);
+  const char* recovery = "yarn.resourcemanager.recovery.enabled";
+  manager.recovery = !conf.IsSet(recovery) || conf.Bool(recovery, true);
+  if (!manager.recovery) {
+    out.warnings.push_back(std::string(recovery) +
+                           " is false: no application is stored, and those that an earlier run has stored are "
+                           "forgotten for good; a restart ends whatever runs");
+  }
   manager.keys.roll = conf.Time("yarn.resourcemanager.am-rm-tokens.master-key-rolling-interval-secs",
                                 base::Duration::Seconds(24 * 3600), base::Duration::Seconds(1));
   manager.keys.node_activation = {core.node_expiry.ns / 2 * 3};

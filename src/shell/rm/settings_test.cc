@@ -55,6 +55,44 @@ TEST(RmSettingsTest, AMisspeltKeyIsToldWithTheOneThatIsMeant) {
                                    "fairlead; did you mean 'yarn.resourcemanager.hostname'?"));
 }
 
+TEST(RmSettingsTest, WithoutRecoveryTheManagerAloneWarnsAndOneOfSeveralIsRefused) {
+  config::Settings settings;
+  const std::string key = "yarn.resourcemanager.recovery.enabled";
+  settings.conf.Set(key, "false");
+  const auto alone = ReadRmSettings(settings, "");
+  ASSERT_TRUE(alone.ok()) << alone.error().message;
+  EXPECT_FALSE(alone->manager.recovery);
+  EXPECT_THAT(alone->warnings, testing::Contains(testing::StartsWith(key + " is false")));
+  settings.conf.Set("yarn.resourcemanager.ha.enabled", "true");
+  settings.conf.Set("yarn.resourcemanager.ha.rm-ids", "rm1,rm2");
+  const auto member = ReadRmSettings(settings, "");
+  ASSERT_FALSE(member.ok());
+  EXPECT_THAT(member.error().message, testing::StartsWith(key + ": with yarn.resourcemanager.ha.enabled"));
+}
+
+TEST(RmSettingsTest, AnAclOfZooKeeperWithoutAnIdentityIsRefused) {
+  config::Settings settings;
+  for (const auto& [key, value] : std::map<std::string, std::string>{{"yarn.resourcemanager.ha.enabled", "true"},
+                                                                     {"yarn.resourcemanager.ha.rm-ids", "rm1,rm2"},
+                                                                     {"yarn.resourcemanager.ha.id", "rm1"},
+                                                                     {"yarn.resourcemanager.hostname.rm1", "h1"},
+                                                                     {"yarn.resourcemanager.hostname.rm2", "h2"},
+                                                                     {"yarn.resourcemanager.cluster-id", "c"},
+                                                                     {"hadoop.zk.address", "z:2181"},
+                                                                     {"hadoop.zk.acl", "sasl:yarn:rwcda"}}) {
+    settings.conf.Set(key, value);
+  }
+  const auto refused = ReadRmSettings(settings, "");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, testing::StartsWith("yarn.resourcemanager.zk-acl (or hadoop.zk.acl): without"));
+  settings.conf.Set("hadoop.zk.auth", "digest:yarn:secret");
+  const auto read = ReadRmSettings(settings, "");
+  EXPECT_TRUE(read.ok()) << read.error().message;
+  settings.conf.Set("hadoop.zk.auth", "");
+  settings.conf.Set("hadoop.zk.acl", "world:anyone:rwcda");
+  EXPECT_TRUE(ReadRmSettings(settings, "").ok());
+}
+
 std::vector<std::string> WarningsOf(const std::map<std::string, std::string>& keys) {
   config::Settings settings;
   for (const auto& [key, value] : keys) settings.conf.Set(key, value);

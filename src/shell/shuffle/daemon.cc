@@ -14,8 +14,10 @@
 #include "env_posix/posix_loop.h"
 #include "process/http/client.h"
 #include "shell/base/logging.h"
+#include "shell/base/open_ports.h"
 #include "shell/shuffle/page.h"
 #include "shell/shuffle/runtime.h"
+#include "wire/json/json.h"
 
 namespace fairlead::shell {
 namespace {
@@ -95,11 +97,11 @@ base::Result<http::Response> Ask(const PageAddress& page, const std::string& tar
 base::Result<json> AskStatus(const PageAddress& page) {
   const auto answer = Ask(page, "/status", "GET");
   if (!answer.ok()) return answer.error();
-  json status = json::parse(answer->body, nullptr, false);
-  const bool ours =
-      status.is_object() && status.contains("counters") && status.contains("apps") && status.contains("disks");
+  auto status = wire::json::Parse(answer->body, wire::json::kAnswer);
+  const bool ours = status && status->is_object() && status->contains("counters") && status->contains("apps") &&
+                    status->contains("disks");
   if (!ours) return base::Error{page.address + ": an answer of another program"};
-  return status;
+  return std::move(*status);
 }
 
 }  // namespace
@@ -108,6 +110,10 @@ int RunShuffle(const ShuffleOptions& options) {
   const auto settings = ReadShuffleSettings(options);
   if (!settings.ok()) {
     std::fprintf(stderr, "fairlead shuffle: %s\n", settings.error().message.c_str());
+    return 2;
+  }
+  if (const base::Status kept = KeepStrangersOut(settings->callers); !kept.ok()) {
+    std::fprintf(stderr, "fairlead shuffle: %s\n", kept.error().message.c_str());
     return 2;
   }
   const auto log = MakeLog("shuffle", options.log_file, options.log_level);

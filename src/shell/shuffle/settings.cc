@@ -331,6 +331,9 @@ base::Result<ShuffleSettings> ReadShuffleSettings(const ShuffleOptions& options)
                          "spark.authenticate=true and spark.authenticate.secret"));
     std::erase(out.warnings, "");
   }
+  if (const auto callers = properties->find(kCallersKey); callers != properties->end()) {
+    out.callers = SplitCommas(callers->second);
+  }
   config::HadoopConf names;
   if (const auto hosts = properties->find("fairlead.http.hosts"); hosts != properties->end()) {
     names.Set(hosts->first, hosts->second);

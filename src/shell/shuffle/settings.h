@@ -32,7 +32,8 @@ struct ShuffleSettings {
   int io_threads = 1;
   std::string state;
   env::Endpoint web{"127.0.0.1", 0};
-  process::http::KnownHosts hosts;  // under which names the status page is served
+  process::http::KnownHosts hosts;   // under which names the status page is served
+  std::vector<std::string> callers;  // fairlead.callers.uids
   std::vector<std::string> warnings;
 };
 

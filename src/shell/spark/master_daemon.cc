@@ -56,9 +56,12 @@ struct DaemonSettings {
   process::spark_master::SparkMasterSettings master;
   process::spark_master::YarnSettings yarn;
   std::string state_directory;
+  bool knows_callers = false;  // fairlead.callers.uids
 };
 
 constexpr const char* kOpen = "whoever reaches it runs programs on the cluster as the user that this daemon runs as";
+constexpr const char* kOpenHere =
+    "whoever connects runs programs on the cluster; set spark.authenticate=true and spark.authenticate.secret";
 
 base::Result<DaemonSettings> ReadSparkMasterSettings(const SparkMasterOptions& options) {
   const auto source = LoadSettings(options.settings);
@@ -66,6 +69,7 @@ base::Result<DaemonSettings> ReadSparkMasterSettings(const SparkMasterOptions& o
   const config::HadoopConf& conf = source->conf;
   if (const base::Status kept = KeepStrangersOut(conf); !kept.ok()) return kept.error();
   DaemonSettings daemon;
+  daemon.knows_callers = !conf.List(kCallersKey).empty();
   process::spark_master::SparkMasterSettings& settings = daemon.master;
   settings.listen.host = options.host.empty() ? conf.String("fairlead.spark-master.host", "127.0.0.1") : options.host;
   settings.listen.port =
@@ -107,9 +111,11 @@ base::Result<DaemonSettings> ReadSparkMasterSettings(const SparkMasterOptions& o
   return daemon;
 }
 
-void WarnOfOpenPort(const process::spark_master::SparkMasterSettings& settings, env::Log& log) {
-  const std::string warning = OpenPortsWarning({settings.listen}, kOpen);
-  if (!warning.empty() && !settings.security.authenticates()) log.Warn(warning);
+void WarnOfOpenPort(const process::spark_master::SparkMasterSettings& settings, bool knows_callers, env::Log& log) {
+  if (settings.security.authenticates()) return;
+  const std::string open = OpenPortsWarning({settings.listen}, kOpen);
+  const std::string local = knows_callers ? "" : LocalPortsWarning({settings.listen}, kOpenHere);
+  if (!open.empty() || !local.empty()) log.Warn(open + local);
 }
 
 void RunUntilTold(env_posix::PosixLoop& loop, env::Log& log, const env::Endpoint& at, const env::Log::Fields& fields) {
@@ -137,7 +143,7 @@ int RunDoor(const SparkMasterOptions& options) {
                                           "applications that have not ended, with their tokens and executors");
   if (!store.ok()) return Refuse(store.error().message, 1);
   process::spark_master::YarnSource source(*loop, *loop, store->get(), *log, std::move(settings->yarn));
-  WarnOfOpenPort(settings->master, *log);
+  WarnOfOpenPort(settings->master, settings->knows_callers, *log);
   const auto master =
       process::spark_master::SparkMaster::Start(*loop, *loop, *log, std::move(settings->master), source);
   if (!master.ok()) return Refuse(master.error().message, 1);
@@ -203,20 +209,20 @@ int RunStandalone(const SparkMasterOptions& options) {
     status = 1;
     loop->Stop();
   };
-  WarnOfOpenPort(settings->master, *log);
+  WarnOfOpenPort(settings->master, settings->knows_callers, *log);
   sm::StandaloneMaster master(*loop, *loop, *log, {settings->master, settings->cluster, on_over});
   if (const base::Status begun = Begin(master, *settings, *loop, *log); !begun.ok()) {
     return Refuse(begun.error().message, 1);
   }
   const bool spark4 = build.has_module_proxies();
   const sm::MasterProxy proxy(*loop, *loop, master, settings->proxy);
+  sm::MasterPages pages(*loop, master, settings->proxy, spark4);
   const auto page = http::Server::Listen(
       *loop, *loop, settings->web, settings->hosts,
       Guarded(*loop, settings->page_filter, [&](const http::Request& request, const http::Server::Reply& reply) {
         if (proxy.Takes(request)) return proxy.Handle(request, reply);
-        const bool orders = request.method == "POST";
-        reply(orders ? sm::Order(master.cluster(), settings->orders, request)
-                     : sm::MasterPage(master.cluster(), settings->proxy, request, spark4));
+        if (request.method == "POST") return reply(sm::Order(master.cluster(), settings->orders, request));
+        pages.Handle(request, reply);
       }));
   if (!page.ok()) return Refuse("cannot listen on " + settings->web.ToString() + ": " + page.error().message, 1);
   std::unique_ptr<http::Server> rest;

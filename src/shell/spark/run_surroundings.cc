@@ -82,7 +82,7 @@ class RealSurroundings final : public sw::Surroundings {
   env::Log& log_;
   std::optional<Cgroups> groups_;
   std::map<std::string, CgroupPlace> places_;
-  std::vector<int> write_ends_;  // of what is being started
+  std::vector<int> write_ends_;  // of the run that is being started
 };
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace fairlead::shell {
 /// Logs that roll, and control groups below `hierarchy` where the machine lets them be written.
 std::unique_ptr<process::spark_worker::Surroundings> MakeSurroundings(env::Log& log);
 
-/// Whether the machine enforces memory and cores of what a worker runs: empty, or what stands against it.
+/// Whether the machine enforces memory and cores of a worker's runs: empty, or the reason why it does not.
 std::string WhyNoControlGroups(const std::string& hierarchy);
 
 }  // namespace fairlead::shell

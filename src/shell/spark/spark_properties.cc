@@ -1,11 +1,14 @@
 #include "shell/spark/spark_properties.h"
 
+#include <boost/algorithm/string/classification.hpp>
+#include <boost/algorithm/string/split.hpp>
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 
 #include "endpoints/spark/command_words.h"
+#include "shell/base/open_ports.h"
 #include "shell/shuffle/settings.h"
 
 namespace fairlead::shell {
@@ -18,7 +21,8 @@ SparkProperties PropertiesInJavaOptions(std::string_view options) {
   SparkProperties properties;
   for (const std::string& word : endpoints::spark::CommandWords(options)) {
     const size_t equals = word.find('=');
-    if (!word.starts_with("-Dspark.") || equals == std::string::npos) continue;
+    const bool read = word.starts_with("-Dspark.") || word.starts_with(std::string("-D") + kCallersKey + "=");
+    if (!read || equals == std::string::npos) continue;
     properties[word.substr(2, equals - 2)] = word.substr(equals + 1);
   }
   return properties;
@@ -40,7 +44,7 @@ base::Result<SparkProperties> ReadSparkProperties(const std::string& file, const
   std::stringstream text;
   text << in.rdbuf();
   for (const auto& [key, value] : ParseSparkProperties(text.str())) {
-    if (key.starts_with("spark.")) properties.emplace(key, value);
+    if (key.starts_with("spark.") || key == kCallersKey) properties.emplace(key, value);
   }
   return properties;
 }
@@ -48,6 +52,14 @@ base::Result<SparkProperties> ReadSparkProperties(const std::string& file, const
 std::string SparkKeys::Text(const std::string& key, const std::string& otherwise) const {
   const auto found = properties_.find(key);
   return found != properties_.end() ? found->second : otherwise;
+}
+
+std::vector<std::string> SparkKeys::Callers() const {
+  std::vector<std::string> uids;
+  const std::string text = Text(kCallersKey, Text(std::string("spark.") + kCallersKey, ""));
+  boost::algorithm::split(uids, text, boost::algorithm::is_any_of(", "));
+  std::erase(uids, "");
+  return uids;
 }
 
 bool SparkKeys::Flag(const std::string& key, bool otherwise) {

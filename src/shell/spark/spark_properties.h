@@ -31,6 +31,8 @@ class SparkKeys {
   /// "60s", "1min"; a bare number is seconds.
   int64_t Seconds(const std::string& key, int64_t otherwise);
   void Refuse(const std::string& key, const std::string& why);
+  /// fairlead.callers.uids, also with "spark." before it: programs of Spark pass over keys without that.
+  std::vector<std::string> Callers() const;
   bool Has(const std::string& key) const { return properties_.count(key) != 0; }
   const std::string& error() const { return error_; }
 

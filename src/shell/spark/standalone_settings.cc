@@ -12,6 +12,7 @@
 #include "model/wishes.h"
 #include "profiles/profile.h"
 #include "shell/base/known_hosts.h"
+#include "shell/base/open_ports.h"
 #include "shell/shuffle/settings.h"
 #include "shell/spark/spark_filters.h"
 #include "shell/spark/spark_home.h"
@@ -279,12 +280,16 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
   auto source = LoadSettings(options.settings);
   if (!source) return source.error();
   settings.hosts = ReadKnownHosts(source->conf, settings.warnings);
+  const bool told = source->conf.IsSet(kCallersKey);
+  const std::vector<std::string> callers = told ? source->conf.List(kCallersKey) : keys.Callers();
+  settings.knows_callers = !callers.empty();
+  if (const base::Status kept = KeepStrangersOut(callers); !kept.ok()) return kept.error();
   constexpr const char* kSession = "fairlead.spark-master.zookeeper-session-ms";
   settings.elector.timeout = base::Duration::Millis(source->conf.Int(kSession, 2000, 200, 60'000));
   if (const base::Status read = ReadPlacement(options, *source, settings); !read.ok()) return read.error();
   if (!source->conf.errors().empty()) return base::Error{source->conf.ErrorText()};
   settings.hosts.AddName(settings.master.host);
-  // Browsers call the master by the name of what stands before it.
+  // Browsers call the master by the name of the proxy before it.
   const std::string place =
       settings.proxy.front.substr(std::min(settings.proxy.front.find("://"), settings.proxy.front.size()));
   if (!place.empty()) settings.hosts.AddProxy(place.substr(3, place.find('/', 3) - 3));

@@ -36,6 +36,7 @@ struct StandaloneMasterSettings {
   RecoveryMode recovery = RecoveryMode::kNone;
   std::string recovery_directory;         // spark.deploy.recoveryDirectory
   env_zookeeper::ElectorOptions elector;  // spark.deploy.zookeeper.url, .dir
+  bool knows_callers = false;             // fairlead.callers.uids
   std::vector<std::string> warnings;
 };
 

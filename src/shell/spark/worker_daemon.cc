@@ -125,6 +125,7 @@ struct WorkerDaemonSettings {
   env::Endpoint web;
   std::optional<process::http::TokenFilter> page_filter;  // spark.ui.filters
   SparkProperties properties;
+  std::vector<std::string> callers;  // fairlead.callers.uids, and this user, as who executors run
   std::vector<std::string> warnings;
 };
 
@@ -285,6 +286,9 @@ base::Result<WorkerDaemonSettings> ReadSparkWorkerSettings(const SparkWorkerOpti
   if (worker.security.authenticates()) worker.launch.environment["_SPARK_AUTH_SECRET"] = worker.security.secret;
   if (!keys.error().empty()) return base::Error{keys.error()};
   daemon.properties = *properties;
+  daemon.callers = keys.Callers();
+  if (!daemon.callers.empty()) daemon.callers.push_back(std::to_string(::geteuid()));
+  if (const base::Status kept = KeepStrangersOut(daemon.callers); !kept.ok()) return kept.error();
   return daemon;
 }
 
@@ -293,12 +297,12 @@ void TakePlace(const sw::LinkWelcome& welcome, sw::SparkWorkerSettings& worker) 
   worker.id = welcome.identity.id;
   if (worker.listen.port == 0) worker.listen.port = static_cast<uint16_t>(welcome.identity.port);
   worker.runs = welcome.runs;
-  worker.launch.worker_url = std::string("spark://") + sw::WatchPort::kEndpoint + "@" + worker.host + ":" +
-                             std::to_string(welcome.watched_port);
+  worker.launch.worker_url =
+      "spark://" + welcome.watched_name + "@" + worker.host + ":" + std::to_string(welcome.watched_port);
 }
 
 /// `worker`: null until it has started.
-base::Result<std::unique_ptr<process::http::Server>> OpenPage(env_posix::PosixLoop& loop, env::Disk& disk,
+base::Result<std::unique_ptr<process::http::Server>> OpenPage(env_posix::PosixLoop& loop, sw::WorkerPages& pages,
                                                               WorkerDaemonSettings& settings,
                                                               const std::unique_ptr<sw::SparkWorker>& worker) {
   process::http::KnownHosts hosts = ReadKnownHosts(config::HadoopConf(), settings.warnings);
@@ -306,9 +310,9 @@ base::Result<std::unique_ptr<process::http::Server>> OpenPage(env_posix::PosixLo
   return process::http::Server::Listen(
       loop, loop, settings.web, std::move(hosts),
       Guarded(loop, settings.page_filter,
-              [&worker, &disk](const process::http::Request& request, const process::http::Server::Reply& reply) {
-                reply(worker ? sw::WorkerPage(*worker, disk, request)
-                             : process::http::TextResponse(503, "the worker starts"));
+              [&worker, &pages](const process::http::Request& request, const process::http::Server::Reply& reply) {
+                if (!worker) return reply(process::http::TextResponse(503, "the worker starts"));
+                pages.Handle(*worker, request, reply);
               }));
 }
 
@@ -322,11 +326,13 @@ int RunSparkWorker(const SparkWorkerOptions& options) {
   loop->OnCrowded([log = log.get()](const std::string& reason) { log->Warn(reason); });
   const auto disk = env_posix::MakePosixDisk();
   if (!settings->worker.security.authenticates()) {
-    const std::string warning = OpenPortsWarning({settings->worker.listen}, kOpen);
-    if (!warning.empty()) log->Warn(warning);
+    const std::string open = OpenPortsWarning({settings->worker.listen}, kOpen);
+    const std::string local = settings->callers.empty() ? LocalPortsWarning({settings->worker.listen}, kOpen) : "";
+    if (!open.empty() || !local.empty()) log->Warn(open + local);
   }
   std::unique_ptr<sw::SparkWorker> worker;
-  const auto page = OpenPage(*loop, *disk, *settings, worker);
+  sw::WorkerPages pages(*loop, *disk);
+  const auto page = OpenPage(*loop, pages, *settings, worker);
   if (!page.ok()) return Refuse("cannot listen on " + settings->web.ToString() + ": " + page.error().message, 1);
   settings->worker.launch.web_url = "http://" + settings->worker.host + ":" + std::to_string((*page)->local().port);
   for (const std::string& warning : settings->warnings) log->Warn(warning);
@@ -347,7 +353,7 @@ int RunSparkWorker(const SparkWorkerOptions& options) {
     supervisor->on_lost = [&loop](const std::string&) { loop->Stop(); };
     supervisor->Quit();
   };
-  FindSupervisor(*loop, settings->worker, [&](base::Result<FoundSupervisor> found) {
+  FindSupervisor(*loop, settings->worker, settings->callers, [&](base::Result<FoundSupervisor> found) {
     if (!found.ok()) return give_up(found.error().message);
     supervisor = std::move(found->link);
     supervisor->on_lost = [&](const std::string& why) { give_up("the worker's supervisor is gone: " + why); };

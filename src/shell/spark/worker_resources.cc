@@ -8,7 +8,8 @@
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
+
+#include "wire/json/json.h"
 
 namespace fairlead::shell {
 
@@ -20,6 +21,7 @@ using Addresses = std::vector<std::string>;
 constexpr std::string_view kPrefix = "spark.worker.resource.";
 constexpr std::string_view kAmount = ".amount";
 constexpr size_t kOutputBytesMax = 1 << 20;
+constexpr size_t kFileBytesMax = 1 << 20;
 /// As many as a message carries (endpoints/spark/worker_messages.h).
 constexpr size_t kKindsMax = 4;
 
@@ -70,7 +72,12 @@ base::Result<Addresses> AddressesIn(const json& information, const std::string& 
 base::Result<std::optional<Addresses>> AddressesInFile(const std::string& path, const std::string& name) {
   if (path.empty()) return std::optional<Addresses>();
   std::ifstream in(path);
-  const json all = json::parse(in, nullptr, false);
+  std::string bytes(kFileBytesMax, '\0');
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<size_t>(in.gcount()));
+  auto parsed = wire::json::Parse(bytes, wire::json::kFile);
+  if (!parsed) return base::Error{"spark.worker.resourcesFile: " + path + ": " + parsed.error().message};
+  const json all = std::move(*parsed);
   if (!all.is_array()) return base::Error{"spark.worker.resourcesFile: " + path + " is no JSON array"};
   for (const json& one : all) {
     if (!one.is_object() || one.value("/id/resourceName"_json_pointer, "") != name) continue;
@@ -94,7 +101,9 @@ base::Result<Addresses> Discover(const SparkProperties& properties, const std::s
   if (script.empty()) return base::Error{"say the program that finds its addresses: " + key};
   const auto output = OutputOf(script, deadline);
   if (!output) return base::Error{key + ": " + output.error().message};
-  return AddressesIn(json::parse(*output, nullptr, false), script);
+  const auto information = wire::json::Parse(*output, wire::json::kFile);
+  if (!information) return base::Error{script + " says no addresses: " + information.error().message};
+  return AddressesIn(*information, script);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ enum CountDataset : int32_t { kInput, kCountByKey, kKeysByCount, kDoubled };
 struct StagePlan {
   int32_t reads = -1;         // a shuffle; -1: the job's input
   int32_t writes = -1;        // a shuffle; -1: the result
-  int32_t reduces = 0;        // partitions of what it writes
+  int32_t reduces = 0;        // partitions that it writes
   std::vector<int32_t> kept;  // cached datasets on the way from the input, the last first
   bool commits = false;       // its tasks ask for leave before they end
   uint64_t input_seed = 0;

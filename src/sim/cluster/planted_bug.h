@@ -10,7 +10,7 @@ enum class PlantedBug {
   kForgottenContainer,   // the scheduler does not hear of some ends
   kEvictedPromise,       // an executor does not tell its driver that a cached partition made room
   kLostKill,             // an executor passes over orders to end a task
-  kStaleTable,           // an executor goes on with map outputs of which some were lost
+  kStaleTable,           // an executor goes on with map outputs although some were lost
   kDoubleCommit,         // an executor takes every answer for leave to commit
   kNoFence,              // a deposed leader's rows are taken (two managers)
   kLateStepDown,         // a leader believes in its right to act for too long (two managers)

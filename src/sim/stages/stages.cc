@@ -46,7 +46,7 @@ struct TraceStageTask {
 struct StagesJob {
   int64_t submit_ms = 0;
   std::vector<std::vector<TraceStageTask>> stages;
-  bool order_sensitive = false;  // the middle stage's rows depend on the order of what it reads
+  bool order_sensitive = false;  // the middle stage's rows depend on the order of its input
 };
 
 int64_t Drawn(base::Rng& rng, double median_ms) {
@@ -133,7 +133,7 @@ class StagesRun {
   const StagesOptions options_;
   const std::vector<StagesJob> jobs_;
   tasks::Tasks core_;
-  base::Rng rng_;  // of what happens besides the jobs
+  base::Rng rng_;  // of the events besides the jobs
   int64_t now_ms_ = 0;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
   std::vector<mt::Event> events_;

@@ -16,7 +16,7 @@ namespace fairlead::sim {
 
 /// A driver in client mode as Spark's StandaloneAppClient: registers with every master until one has taken it, says to
 /// whoever calls it back that it knows, and asks for executors. Where its master is gone and no other one calls, or its
-/// application is removed, it begins anew as another application.
+/// application is removed, it begins again as another application.
 class SimDriver {
  public:
   /// `number` tells it from others: its host is driverNUMBER.

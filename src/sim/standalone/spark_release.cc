@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "process/http/static_file.h"
+#include "wire/json/json.h"
 
 namespace fairlead::sim {
 
@@ -14,8 +15,8 @@ namespace js = wire::java_stream;
 
 endpoints::spark::SparkBuild Read() {
   endpoints::spark::SparkBuild build{"/opt/spark", "4.3.0", {}};
-  const auto classes = nlohmann::json::parse(FindSparkClasses("4.3.0-classes.json")->bytes);
-  for (const auto& entry : classes) {
+  const auto classes = wire::json::Parse(FindSparkClasses("4.3.0-classes.json")->bytes, wire::json::kFile);
+  for (const auto& entry : *classes) {
     js::ClassShape shape{entry.at("class"), entry.at("suid"), entry.value("flags", js::kSerializable), {}, ""};
     if (entry.contains("parent") && entry.at("parent").is_string()) shape.super = entry.at("parent");
     for (const auto& field : entry.at("fields")) shape.fields.emplace_back(field.at("name"), field.at("type"));

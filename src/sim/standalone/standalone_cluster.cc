@@ -6,6 +6,7 @@
 
 #include "process/spark_master/rest_submission.h"
 #include "sim/standalone/spark_release.h"
+#include "wire/json/json.h"
 
 namespace fairlead::sim {
 
@@ -268,7 +269,7 @@ void StandaloneSimulation::Submit() {
   sm::RestSubmission(*master, SimulatedSpark(), 6066, [](const std::string&) {
     return std::nullopt;
   }).Handle(request, [this, name](const process::http::Response& response) {
-    if (!json::parse(response.body).value("success", false)) return;
+    if (!wire::json::Parse(response.body, wire::json::kAnswer)->value("success", false)) return;
     acknowledged_.insert(name);
     ++world_.counts()["driver acknowledged"];
   });

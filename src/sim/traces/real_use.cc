@@ -146,7 +146,7 @@ void RealUse::Stop(uint32_t index, uint32_t app, uint32_t sequence, int64_t now_
   if (found == node.tasks.end()) return;
   Sum(node, now_ms);
   node.tasks.erase(found);
-  // Summed anew: nothing is left of rounding after a day.
+  // Summed again: nothing is left of rounding after a day.
   node.all = node.others;
   for (const Task& task : node.tasks) node.all += task.use;
   Respeed(node, now_ms, moved);

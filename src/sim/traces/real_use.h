@@ -13,7 +13,7 @@ namespace fairlead::sim {
 /// What tasks use, other than what they ask for. Off (`part` 0): tasks take as long as the trace says, and nodes
 /// measure nothing.
 struct UseOptions {
-  double part = 0;          // of what tasks ask for, the mean over jobs
+  double part = 0;          // of the tasks' asks, the mean over jobs
   double io_jobs = 0;       // this part of the jobs waits for a disk and hardly for a core
   double io_disk = 0.2;     // of a disk's time each task of theirs takes
   double busy_nodes = 0;    // this part of the nodes runs other programs ...

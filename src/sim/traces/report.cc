@@ -23,7 +23,7 @@ std::string Text(const char* format, double value) {
 
 std::string Percent(double part) { return Text("%.1f %%", part * 100); }
 
-/// A row of numbers, the smallest (or largest) of which is best.
+/// A row of numbers; the smallest (or largest) is best.
 MetricRow Row(const std::string& name, const std::vector<RunResult>& runs, bool small_is_best,
               const std::function<double(const RunResult&)>& value, const std::function<std::string(double)>& text) {
   MetricRow row{name, {}, -1};

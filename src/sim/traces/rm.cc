@@ -42,7 +42,7 @@ model::AppIndex IndexOf(const model::ContainerId& id) { return {static_cast<uint
 
 }  // namespace
 
-/// Decides what was decided before, as long as it is told what was told before.
+/// Replays recorded effects; reports a problem when its events differ from the recorded ones.
 class RmFollower::Echo final : public scheduler::Scheduler {
  public:
   std::string problem;  // the first

@@ -432,6 +432,8 @@ void TraceRun::On(const ms::Granted& effect) {
   decisions_.Mix(app);
   decisions_.Mix(sequence);
   decisions_.Mix(effect.node.value);
+  // Granted of what its master had asked for too much, until a node tells of the master's end: it ends with the job.
+  if (jobs_[app] == nullptr) return;
   Job& job = *jobs_[app];
   // Granted in the very step in which its master was lost: it ends with the attempt.
   if (effect.container.attempt.attempt != job.attempt) return;

@@ -79,6 +79,22 @@ TEST(TraceRunTest, EveryProfileEndsASmallDayAndTwoRunsAreAlike) {
   }
 }
 
+/// The master's container ends with a node's heartbeat; until then its application is granted what it had asked for too
+/// much. Some wait for room that the first job holds.
+TEST(TraceRunTest, TasksShorterThanAHeartbeatEndUnderEveryProfile) {
+  for (const std::string& name : profiles::Names()) {
+    for (const uint32_t run_ms : {0, 1, 100, 999}) {
+      SCOPED_TRACE(name + ", tasks of " + std::to_string(run_ms) + " ms");
+      const std::vector<TraceJob> jobs = {Job("q", 12, 60'000), Job("q", 87, run_ms, 2909), Job("q", 1, run_ms, 2910)};
+      JobList list(jobs);
+      const RunResult result = RunProfile(name, Nodes(8, 4), list);
+      EXPECT_EQ(result.jobs, 3) << result.first_problem;
+      EXPECT_EQ(result.tasks, 100);
+      EXPECT_GE(result.grants, 103);
+    }
+  }
+}
+
 TEST(TraceRunTest, TheResourceManagerTellsTheSchedulerWhatItWasToldWithoutIt) {
   const SyntheticOptions day{0.003, 5, 1};
   for (const std::string& name : profiles::Names()) {

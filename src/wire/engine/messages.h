@@ -53,7 +53,7 @@ struct StagePlanned {
   int32_t attempt = 0;
   std::string plan;  // engine::StagePlan
   int64_t epoch = 0;
-  std::vector<int32_t> kept;  // cached datasets of which some executor keeps partitions
+  std::vector<int32_t> kept;  // cached datasets with partitions that some executor keeps
   FL_FIELDS(stage, attempt, plan, epoch, kept)
 };
 struct TaskLaunch {

@@ -1,5 +1,7 @@
 #include "wire/hadoop_rpc/frames.h"
 
+#include <algorithm>
+
 #include "base/bytes.h"
 #include "wire/hadoop_rpc/proto_runtime.h"
 
@@ -8,6 +10,7 @@ namespace {
 
 /// A buffer that has been larger than this is given back when it is empty.
 constexpr size_t kKeepCapacity = 4 << 10;
+constexpr size_t kLengthBytes = 4;
 
 }  // namespace
 
@@ -22,6 +25,9 @@ std::string EncodePreamble(uint8_t auth) {
 }
 
 void FrameReader::Push(std::string_view bytes) {
+  const size_t dropped = std::min(skipped_, bytes.size());
+  skipped_ -= dropped;
+  bytes.remove_prefix(dropped);
   from_kept_ = !kept_.empty();
   if (from_kept_) kept_.append(bytes);
   input_ = from_kept_ ? std::string_view(kept_) : bytes;
@@ -40,6 +46,27 @@ std::optional<std::string_view> FrameReader::Next() {
   const std::string_view frame = input_.substr(4, size);
   input_.remove_prefix(4 + size);
   return frame;
+}
+
+std::optional<FrameReader::Begun> FrameReader::begun() const {
+  if (failed_ || input_.size() < kLengthBytes) return std::nullopt;
+  const auto length = static_cast<size_t>(base::ByteReader(input_).U32());
+  const std::string_view part = input_.substr(kLengthBytes);
+  return part.size() < length ? std::optional(Begun{length, part}) : std::nullopt;
+}
+
+void FrameReader::SkipBegun() {
+  const auto frame = begun();
+  if (!frame) return;
+  skipped_ = frame->length - frame->part.size();
+  input_ = {};
+  kept_.clear();
+}
+
+bool FrameReader::ready() const {
+  if (failed_ || kept_.size() < 4) return failed_;
+  const int32_t length = base::ByteReader(kept_).I32();
+  return length < 0 || static_cast<size_t>(length) > max_ || kept_.size() - 4 >= static_cast<size_t>(length);
 }
 
 void FrameReader::Keep() {

@@ -47,8 +47,19 @@ class FrameReader {
   bool failed() const { return failed_; }
   /// The length that was refused.
   int32_t refused_length() const { return refused_length_; }
+  /// A frame of which only a part has come: its whole length, and that part.
+  struct Begun {
+    size_t length = 0;
+    std::string_view part;
+  };
+  /// After Next() has given nothing; nothing when not even the length is there.
+  std::optional<Begun> begun() const;
+  /// Drops the frame that has begun, with all that is still to come of it.
+  void SkipBegun();
   /// Part of a frame waits for its rest.
   bool partial() const { return !kept_.empty(); }
+  /// What waits begins with a whole frame, or with a length that will be refused.
+  bool ready() const;
   /// Memory kept for it.
   size_t kept_bytes() const { return kept_.capacity(); }
 
@@ -56,6 +67,7 @@ class FrameReader {
   size_t max_;
   std::string kept_;        // an incomplete frame
   std::string_view input_;  // not yet cut
+  size_t skipped_ = 0;      // bytes that are still to come of a frame that is dropped
   bool from_kept_ = false;
   bool failed_ = false;
   int32_t refused_length_ = 0;

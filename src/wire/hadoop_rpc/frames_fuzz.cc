@@ -28,7 +28,7 @@ void CompareHeaders(std::string_view bytes) {
   RequestHeaderView request;
   RpcRequestHeaderProto request_struct;
   const bool ok = ParseRequestHeader(bytes, request);
-  if (request_struct.ParseFrom(bytes)) {
+  if (request_struct.ParseFrom(bytes, kSetup)) {
     FL_CHECK(ok && request.call_id == request_struct.call_id && request.client_id == request_struct.client_id &&
                  request.retry_count == request_struct.RetryCount() &&
                  request.has_kind == request_struct.rpc_kind.has_value(),
@@ -37,14 +37,14 @@ void CompareHeaders(std::string_view bytes) {
   MethodHeaderView method;
   RequestHeaderProto method_struct;
   const bool method_ok = ParseMethodHeader(bytes, method);
-  FL_CHECK(method_ok == method_struct.ParseFrom(bytes).ok(), "method header");
+  FL_CHECK(method_ok == method_struct.ParseFrom(bytes, kSetup).ok(), "method header");
   FL_CHECK(!method_ok ||
                (method.method == method_struct.method_name && method.version == method_struct.client_protocol_version),
            "method header");
   ResponseHeaderView response;
   RpcResponseHeaderProto response_struct;
   const bool response_ok = ParseResponseHeader(bytes, response);
-  FL_CHECK(response_ok == response_struct.ParseFrom(bytes).ok(), "response header");
+  FL_CHECK(response_ok == response_struct.ParseFrom(bytes, kSetup).ok(), "response header");
   FL_CHECK(!response_ok || (response.error == response_struct.ErrorMsg() && response.status == response_struct.status),
            "response header");
 }

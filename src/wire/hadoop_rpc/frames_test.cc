@@ -19,7 +19,11 @@ TEST(FrameReader, WholeFramesAreNotCopied) {
   EXPECT_FALSE(reader.Next());
   reader.Keep();
   EXPECT_TRUE(reader.partial());
+  EXPECT_FALSE(reader.ready());
   reader.Push("!");
+  reader.Keep();  // not wanted yet
+  EXPECT_TRUE(reader.ready());
+  reader.Push("");
   EXPECT_EQ(reader.Next(), "yo!");
   reader.Keep();
   EXPECT_FALSE(reader.partial());

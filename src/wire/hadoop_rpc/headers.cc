@@ -11,7 +11,8 @@ constexpr uint32_t Delimited(uint32_t field) { return field << 3 | 2; }
 }  // namespace
 
 bool ParseRequestHeader(std::string_view bytes, RequestHeaderView& out) {
-  proto::ParseContext context;
+  base::Budget budget(kSetup, bytes.size());
+  proto::ParseContext context{budget, {}};
   proto::Reader in(bytes, context);
   bool has_call = false;
   bool has_client = false;
@@ -46,7 +47,8 @@ bool ParseRequestHeader(std::string_view bytes, RequestHeaderView& out) {
 }
 
 bool ParseMethodHeader(std::string_view bytes, MethodHeaderView& out) {
-  proto::ParseContext context;
+  base::Budget budget(kSetup, bytes.size());
+  proto::ParseContext context{budget, {}};
   proto::Reader in(bytes, context);
   uint32_t seen = 0;
   while (const uint32_t tag = in.NextTag()) {
@@ -73,7 +75,8 @@ bool ParseMethodHeader(std::string_view bytes, MethodHeaderView& out) {
 }
 
 bool ParseResponseHeader(std::string_view bytes, ResponseHeaderView& out) {
-  proto::ParseContext context;
+  base::Budget budget(kSetup, bytes.size());
+  proto::ParseContext context{budget, {}};
   proto::Reader in(bytes, context);
   uint32_t seen = 0;
   while (const uint32_t tag = in.NextTag()) {

@@ -17,6 +17,8 @@ bool Reader::Fail(std::string_view what) {
   return false;
 }
 
+bool Reader::FailBudget() { return Fail(context_.budget.error().message); }
+
 bool Reader::MissingRequired(std::string_view message, const std::string_view* names, uint32_t seen) {
   int first = 0;
   while (seen & (1U << first)) ++first;
@@ -70,12 +72,10 @@ bool Reader::Skip(uint32_t tag) {
 }
 
 bool Reader::SkipGroup(uint32_t number) {
-  if (++context_.depth > kDepthMax) return Fail("messages nested too deeply");
+  const base::Budget::Level level(context_.budget);
+  if (!level.ok()) return FailBudget();
   while (const uint32_t tag = NextTag()) {
-    if (tag == (number << 3 | kEndGroup)) {
-      --context_.depth;
-      return true;
-    }
+    if (tag == (number << 3 | kEndGroup)) return true;
     if (!Skip(tag)) return false;
   }
   return Fail("group without an end");

@@ -9,22 +9,16 @@
 #include <string_view>
 #include <vector>
 
+#include "base/budget.h"
 #include "base/bytes.h"
 #include "base/result.h"
+#include "wire/hadoop_rpc/message_kinds.h"
 
 // What the structs made by tools/protoc_gen_wire stand on: Protocol Buffers' binary format (proto2), read with bounds
 // and written in ascending field order, byte for byte as protobuf's own C++ and Java write it (tokens are hashed over
 // these bytes).
 
 namespace fairlead::wire::proto {
-
-/// Messages inside messages, at most; Hadoop's own readers stop at 100.
-inline constexpr int kDepthMax = 64;
-
-/// Memory that one message may take for repeated elements: a floor, and so much per byte of input. An empty element is
-/// two bytes on the wire and some hundred in memory, so a count alone must not decide.
-inline constexpr size_t kMemoryFloor = size_t{4} << 20;
-inline constexpr size_t kMemoryPerByte = 32;
 
 /// Optional value of an incomplete type, for messages that contain themselves. Copies are deep.
 template <class T>
@@ -60,8 +54,7 @@ class Box {
 };
 
 struct ParseContext {
-  int depth = 0;
-  size_t memory = 0;  // bytes that repeated elements may still take
+  base::Budget& budget;
   std::string error;
 };
 
@@ -121,6 +114,7 @@ class Reader {
   bool String(std::string& out) {
     std::string_view bytes;
     if (!Delimited(bytes)) return false;
+    if (!context_.budget.Memory(bytes.size())) return FailBudget();
     out.assign(bytes);
     return true;
   }
@@ -135,17 +129,16 @@ class Reader {
   bool RequiredMessage(T& out) {
     std::string_view bytes;
     if (!Delimited(bytes)) return false;
-    if (++context_.depth > kDepthMax) return Fail("messages nested too deeply");
+    const base::Budget::Level level(context_.budget);
+    if (!level.ok()) return FailBudget();
     Reader inner(bytes, context_);
     failed_ = !out.ParseFields(inner);
-    --context_.depth;
     return !failed_;
   }
   /// A place at the end of `list`; null when the message has used up its memory.
   template <class T>
   T* Append(std::vector<T>& list) {
-    if (context_.memory < sizeof(T)) return Fail("too many elements"), nullptr;
-    context_.memory -= sizeof(T);
+    if (!context_.budget.Memory(sizeof(T))) return FailBudget(), nullptr;
     return &list.emplace_back();
   }
   template <class T>
@@ -176,6 +169,7 @@ class Reader {
   }
 
   bool Fail(std::string_view what);
+  bool FailBudget();
   /// For required fields: names the first one that is missing. `seen` has one bit per name.
   bool MissingRequired(std::string_view message, const std::string_view* names, uint32_t seen);
 
@@ -208,12 +202,12 @@ class Reader {
 
 /// Replaces `message` by what `bytes` hold; after an error it holds what was read so far.
 template <class T>
-base::Status ParseMessage(T& message, std::string_view bytes, std::string_view name) {
-  ParseContext context;
-  context.memory = kMemoryFloor + kMemoryPerByte * bytes.size();
+base::Status ParseMessage(T& message, std::string_view bytes, const base::BudgetKind& kind, std::string_view name) {
+  base::Budget budget(kind, bytes.size());
+  ParseContext context{budget, {}};
   message = T{};
   Reader in(bytes, context);
-  if (message.ParseFields(in)) return {};
+  if (budget.ok() ? message.ParseFields(in) : in.FailBudget()) return {};
   return base::Error{std::string(name) + ": " + context.error};
 }
 
@@ -234,7 +228,7 @@ inline void PutString(std::string& out, uint32_t tag, std::string_view value) {
   PutVarint(out, value.size());
   out.append(value);
 }
-/// Turns the single byte at `length_at` into the varint of what was appended after it.
+/// Turns the single byte at `length_at` into the varint of the length of all bytes after it.
 void FixLength(std::string& out, size_t length_at);
 template <class T>
 void PutMessage(std::string& out, uint32_t tag, const T& message) {
@@ -292,13 +286,13 @@ struct MessageEntry {
 template <class T>
 base::Result<std::string> Recode(std::string_view bytes) {
   T message;
-  if (base::Status parsed = message.ParseFrom(bytes); !parsed) return parsed.error();
+  if (base::Status parsed = message.ParseFrom(bytes, hadoop_rpc::kAnswer); !parsed) return parsed.error();
   return message.Encode();
 }
 template <class T>
 base::Result<std::string> RecodeJson(std::string_view bytes) {
   T message;
-  if (base::Status parsed = message.ParseFrom(bytes); !parsed) return parsed.error();
+  if (base::Status parsed = message.ParseFrom(bytes, hadoop_rpc::kAnswer); !parsed) return parsed.error();
   return message.DebugString();
 }
 

@@ -1,5 +1,7 @@
 #include "wire/java_stream/graph.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "wire/java_stream/java_library.h"
 
@@ -28,6 +30,15 @@ std::optional<std::string> Graph::Text(Ref string) const {
   return FromModifiedUtf8(node->bytes);
 }
 
+size_t Graph::FieldCount(Ref object) const {
+  const auto* node = Get<Object>(object);
+  size_t count = 0;
+  if (node != nullptr) {
+    for (const Level& level : node->levels) count += level.values.size();
+  }
+  return count;
+}
+
 std::optional<Slot> Graph::FieldOf(Ref object, std::string_view name, char type) const {
   const auto* node = Get<Object>(object);
   if (node == nullptr) return std::nullopt;
@@ -35,7 +46,7 @@ std::optional<Slot> Graph::FieldOf(Ref object, std::string_view name, char type)
     const Level& level = node->levels[l];
     const std::vector<Field>& fields = Get<Class>(level.type)->fields;
     for (size_t f = 0; f < level.values.size(); ++f) {
-      if (fields[f].name == name && fields[f].type == type) return level.values[f];
+      if (fields[f].type == type && fields[f].name == name) return level.values[f];
     }
   }
   return std::nullopt;
@@ -54,6 +65,20 @@ std::span<const Item> Graph::Custom(Ref object, std::string_view level) const {
     if (Get<Class>(part.type)->name == level) return part.custom;
   }
   return {};
+}
+
+void Graph::SetField(Ref object, std::string_view name, Slot value, bool is_ref) {
+  auto* node = Get<Object>(object);
+  FL_CHECK(node != nullptr, "a field of something that is no object");
+  for (size_t l = node->levels.size(); l-- > 0;) {
+    Level& level = node->levels[l];
+    const std::vector<Field>& fields = Get<Class>(level.type)->fields;
+    for (size_t f = 0; f < level.values.size(); ++f) {
+      if (fields[f].name != name || HoldsRef(fields[f].type) != is_ref) continue;
+      level.values[f] = value;
+      return;
+    }
+  }
 }
 
 // ---- making --------------------------------------------------------------------------------------------------------
@@ -115,94 +140,12 @@ Ref Builder::NewClassObject(std::string_view class_name) {
   return graph_.Add(ClassObject{type});
 }
 
-void Builder::SetSlot(Ref object, std::string_view field, Slot value, bool is_ref) {
-  auto* node = graph_.Get<Object>(object);
-  FL_CHECK(node != nullptr, "a field of something that is no object");
-  for (size_t l = node->levels.size(); l-- > 0;) {
-    Level& level = node->levels[l];
-    const std::vector<Field>& fields = graph_.Get<Class>(level.type)->fields;
-    for (size_t f = 0; f < fields.size(); ++f) {
-      if (fields[f].name != field || HoldsRef(fields[f].type) != is_ref) continue;
-      level.values[f] = value;
-      return;
-    }
-  }
-}
-
 void Builder::SetCustom(Ref object, std::string_view level, std::vector<Item> items) {
   for (Level& part : graph_.Get<Object>(object)->levels) {
     if (graph_.Get<Class>(part.type)->name != level) continue;
     part.custom = std::move(items);
     return;
   }
-}
-
-// ---- copying -------------------------------------------------------------------------------------------------------
-
-std::vector<Item> Builder::CopyItems(const Graph& from, const std::vector<Item>& items) {
-  std::vector<Item> copies;
-  for (const Item& item : items) {
-    const Ref* ref = std::get_if<Ref>(&item);
-    copies.push_back(ref != nullptr ? Item(Copy(from, *ref)) : item);
-  }
-  return copies;
-}
-
-Slot Builder::CopySlot(const Graph& from, char type, Slot slot) {
-  return HoldsRef(type) ? static_cast<Slot>(Copy(from, static_cast<Ref>(slot))) : slot;
-}
-
-Ref Builder::Copy(const Graph& from, Ref node) {
-  if (node == kNull) return kNull;
-  const auto found = copied_.find(node);
-  if (found != copied_.end()) return found->second;
-  if (const auto* type = from.Get<Class>(node)) {
-    const auto made = classes_.find(type->name);
-    if (made != classes_.end() && graph_.Get<Class>(made->second)->suid == type->suid) {
-      return copied_[node] = made->second;
-    }
-  }
-  const Ref copy = graph_.Add(std::monostate());  // before its parts: they may point back to it
-  copied_[node] = copy;
-  Node made;
-  if (const auto* string = from.Get<String>(node)) {
-    made = *string;
-  } else if (const auto* type = from.Get<Class>(node)) {
-    Class described = *type;
-    for (Field& field : described.fields) {
-      const auto* signature = from.Get<String>(field.signature);
-      if (signature != nullptr) field.signature = Signature(signature->bytes);
-    }
-    described.annotation = CopyItems(from, type->annotation);
-    described.super = Copy(from, type->super);
-    // What is made later is of the same class.
-    const ClassShape* shape = ShapeOf(type->name);
-    if (shape != nullptr && shape->suid == type->suid) classes_.emplace(type->name, copy);
-    made = std::move(described);
-  } else if (const auto* object = from.Get<Object>(node)) {
-    Object copied;
-    copied.type = Copy(from, object->type);
-    for (const Level& level : object->levels) {
-      Level part{Copy(from, level.type), {}, CopyItems(from, level.custom)};
-      const std::vector<Field>& fields = from.Get<Class>(level.type)->fields;
-      for (size_t f = 0; f < level.values.size(); ++f) {
-        part.values.push_back(CopySlot(from, fields[f].type, level.values[f]));
-      }
-      copied.levels.push_back(std::move(part));
-    }
-    made = std::move(copied);
-  } else if (const auto* array = from.Get<Array>(node)) {
-    Array copied{Copy(from, array->type), {}};
-    const char element = from.Get<Class>(array->type)->name[1];
-    for (const Slot item : array->items) copied.items.push_back(CopySlot(from, element, item));
-    made = std::move(copied);
-  } else if (const auto* constant = from.Get<Enum>(node)) {
-    made = Enum{Copy(from, constant->type), Copy(from, constant->constant)};
-  } else if (const auto* class_object = from.Get<ClassObject>(node)) {
-    made = ClassObject{Copy(from, class_object->type)};
-  }
-  graph_.Replace(copy, std::move(made));
-  return copy;
 }
 
 // ---- text ----------------------------------------------------------------------------------------------------------
@@ -261,6 +204,9 @@ constexpr bool IsLow(uint32_t code) { return code >= 0xDC00 && code < 0xE000; }
 }  // namespace
 
 std::string FromModifiedUtf8(std::string_view modified) {
+  // What is ASCII is the same in both: nearly all texts, and the long ones.
+  const auto is_ascii = [](char c) { return static_cast<uint8_t>(c) < 0x80; };
+  if (std::all_of(modified.begin(), modified.end(), is_ascii)) return std::string(modified);
   std::string out;
   for (size_t at = 0; at < modified.size();) {
     uint32_t code = NextCodePoint(modified, at);

@@ -8,7 +8,6 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -81,7 +80,7 @@ struct Enum {
 struct ClassObject {
   Ref type = kNull;
 };
-/// A Class apart from the other nodes, of which there are many more and which are much smaller.
+/// A Class apart from the other nodes, which are many more and much smaller.
 class BoxedClass {
  public:
   // Implicit, so that a Class becomes a Node as all other nodes do.
@@ -137,8 +136,9 @@ class Graph {
   }
   void Replace(Ref ref, Node node) { nodes_[ref] = std::move(node); }
   size_t size() const { return nodes_.size(); }
-  /// For one that is kept: gives back the room for nodes that have not come.
-  void Shrink() { nodes_.shrink_to_fit(); }
+  /// Of the stream that it was read from; 0: it was made.
+  size_t stream_bytes() const { return stream_bytes_; }
+  void SetStreamBytes(size_t bytes) { stream_bytes_ = bytes; }
 
   // ---- reading -----------------------------------------------------------------------------------------------------
 
@@ -148,6 +148,8 @@ class Graph {
   std::string_view ClassName(Ref object) const;
   /// A String as UTF-8; nothing when the node is none.
   std::optional<std::string> Text(Ref string) const;
+  /// How many fields an object has, with its classes' above: what looking for one costs at most.
+  size_t FieldCount(Ref object) const;
   /// A field of an object, from its lowest class up, when it has the type `type`.
   std::optional<Slot> FieldOf(Ref object, std::string_view name, char type) const;
   /// An object's field of type L or [; kNull when it is null or not there.
@@ -155,11 +157,18 @@ class Graph {
   /// What the class `level` of an object wrote by its writeObject; nothing when there is no such part.
   std::span<const Item> Custom(Ref object, std::string_view level) const;
 
+  // ---- changing ----------------------------------------------------------------------------------------------------
+
+  /// Sets a field of an object, when its classes have one of this name that holds a number or a Ref as `is_ref` says.
+  void SetField(Ref object, std::string_view name, Slot value, bool is_ref);
+
  private:
   std::vector<Node> nodes_;
+  size_t stream_bytes_ = 0;
 };
 
-/// Makes objects to be written: of classes in a catalog or of Java's own, or copied out of another graph.
+/// Makes objects to be written, of classes in a catalog or of Java's own. Nothing is taken over from a graph that was
+/// read: its classes may have other fields than those of the same name here.
 class Builder {
  public:
   explicit Builder(const ClassCatalog& catalog) : catalog_(catalog) {}
@@ -175,26 +184,19 @@ class Builder {
   Ref NewEnum(std::string_view class_name, std::string_view constant);
   Ref NewClassObject(std::string_view class_name);
   /// Sets a field of an object made here, when its classes have such a field (other releases may lack it).
-  void SetNumber(Ref object, std::string_view field, Slot value) { SetSlot(object, field, value, false); }
-  void SetRef(Ref object, std::string_view field, Ref value) { SetSlot(object, field, value, true); }
+  void SetNumber(Ref object, std::string_view field, Slot value) { graph_.SetField(object, field, value, false); }
+  void SetRef(Ref object, std::string_view field, Ref value) { graph_.SetField(object, field, value, true); }
   /// What the class `level` of `object` writes by its writeObject.
   void SetCustom(Ref object, std::string_view level, std::vector<Item> items);
-  /// A copy of a node with all that it leads to; a node copied before is the same again. `from` is one graph for all
-  /// calls.
-  Ref Copy(const Graph& from, Ref node);
 
  private:
   const ClassShape* ShapeOf(std::string_view name) const;
   Ref Signature(std::string_view text);
-  void SetSlot(Ref object, std::string_view field, Slot value, bool is_ref);
-  std::vector<Item> CopyItems(const Graph& from, const std::vector<Item>& items);
-  Slot CopySlot(const Graph& from, char type, Slot slot);
 
   const ClassCatalog& catalog_;
   Graph graph_;
   std::map<std::string, Ref, std::less<>> classes_;
   std::map<std::string, Ref, std::less<>> signatures_;  // Java interns them: equal ones are one object
-  std::unordered_map<Ref, Ref> copied_;
 };
 
 /// Whether a field or element of this type holds a Ref.

@@ -21,6 +21,9 @@ const ClassCatalog& JavaLibrary() {
          {"suppressedExceptions", "Ljava/util/List;"}},
         ""}},
       {"java.lang.Exception", {"java.lang.Exception", -3387516993124229948, kSerializable, {}, "java.lang.Throwable"}},
+      {"java.net.URI",
+       {"java.net.URI", -6052424284110960213, kSerializable | kWriteMethod, {{"string", "Ljava/lang/String;"}}, ""}},
+      {"[Ljava.lang.Object;", {"[Ljava.lang.Object;", -8012369246846506644, kSerializable, {}, ""}},
       {"[Ljava.lang.String;", {"[Ljava.lang.String;", -5921575005990323385, kSerializable, {}, ""}},
   };
   return kClasses;

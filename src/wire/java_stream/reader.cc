@@ -8,19 +8,25 @@
 namespace fairlead::wire::java_stream {
 namespace {
 
-constexpr int32_t kInterfacesMax = 65535;  // of a Java class
+// Far beyond what any class has that Spark sends: 25 fields, three classes above one another. Whoever looks for a field
+// looks through all of an object's.
+constexpr uint16_t kFieldsMax = 256;
+constexpr size_t kAncestorsMax = 32;
+constexpr int32_t kInterfacesMax = 256;
 
 class Reader {
  public:
-  Reader(std::string_view bytes, const ReadLimits& limits) : in_(bytes), limits_(limits) {}
+  Reader(std::string_view bytes, const base::BudgetKind& kind) : in_(bytes), budget_(kind, bytes.size()) {}
 
   base::Result<Graph> Run() {
+    if (!budget_.ok()) return budget_.error();
     if (in_.U16() != kStreamMagic || in_.U16() != kStreamVersion) return base::Error{"not a Java object stream"};
     while (error_.empty() && in_.remaining() > 0) {
       Item item;
       if (ReadItem(in_.U8(), item)) graph_.contents.push_back(std::move(item));
     }
     if (!error_.empty()) return base::Error{error_ + " at byte " + std::to_string(in_.position())};
+    graph_.SetStreamBytes(in_.position());
     return std::move(graph_);
   }
 
@@ -32,17 +38,10 @@ class Reader {
     return false;
   }
   bool Good() { return !in_.failed() || Fail("the stream ends early"); }
-  bool Spend() { return ++spent_ <= limits_.nodes_max || Fail("too many objects"); }
-
-  /// Counts the levels of recursion.
-  struct Deeper {
-    explicit Deeper(Reader& owner) : reader(owner) { ++reader.depth_; }
-    ~Deeper() { --reader.depth_; }
-    Deeper(const Deeper&) = delete;
-    Deeper& operator=(const Deeper&) = delete;
-    bool ok() const { return reader.depth_ <= reader.limits_.depth_max || reader.Fail("nested too deeply"); }
-    Reader& reader;
-  };
+  bool Within(bool charged) { return charged || Fail(budget_.error().message); }
+  /// For `bytes` of what is made.
+  bool Charge(size_t bytes) { return Within(budget_.Memory(bytes)); }
+  bool ChargeNode(size_t bytes) { return Within(budget_.Node() && budget_.Memory(bytes)); }
 
   Ref NewHandle(Node node) {
     const Ref ref = graph_.Add(std::move(node));
@@ -59,15 +58,18 @@ class Reader {
 
   std::string Utf() {
     const uint16_t length = in_.U16();
+    if (!Charge(length)) return {};
     return std::string(in_.Take(length));
   }
 
   /// A block of bytes, or an object.
   bool ReadItem(uint8_t mark, Item& item) {
-    if (!Spend()) return false;
+    if (!ChargeNode(sizeof(Item))) return false;
     if (mark == kMarkBlock || mark == kMarkLongBlock) {
       const int64_t length = mark == kMarkBlock ? in_.U8() : in_.I32();
       if (length < 0) return Fail("a block of negative length");
+      if (static_cast<size_t>(length) > in_.remaining()) return Fail("a block longer than the stream");
+      if (!Charge(static_cast<size_t>(length))) return false;
       item = std::string(in_.Take(static_cast<size_t>(length)));
       return Good();
     }
@@ -86,8 +88,8 @@ class Reader {
     ref = kNull;
     if (mark == kMarkNull) return true;
     if (mark == kMarkReference) return ReadReference(ref);
-    const Deeper deeper(*this);
-    if (!deeper.ok() || !Spend()) return false;
+    const base::Budget::Level level(budget_);
+    if (!Within(level.ok()) || !ChargeNode(sizeof(Node) + sizeof(Ref))) return false;
     switch (mark) {
       case kMarkString:
       case kMarkLongString:
@@ -119,6 +121,7 @@ class Reader {
     } else {
       const uint64_t length = in_.U64();
       if (length > in_.remaining()) return Fail("a string longer than the stream");
+      if (!Charge(static_cast<size_t>(length))) return false;
       string.bytes = std::string(in_.Take(static_cast<size_t>(length)));
     }
     if (!Good()) return false;
@@ -132,6 +135,7 @@ class Reader {
   bool ReadClass(Ref& ref) { return ReadObject(ref) && (IsClass(ref) || Fail("an object without a class")); }
 
   bool ReadDescription(uint8_t mark, Ref& ref) {
+    if (!Charge(sizeof(Class))) return false;
     Class type;
     type.proxy = mark == kMarkProxyDescription;
     if (!type.proxy) {
@@ -153,14 +157,16 @@ class Reader {
     const int32_t count = in_.I32();
     if (!Good()) return false;
     if (count < 0 || count > kInterfacesMax) return Fail("a proxy with " + std::to_string(count) + " interfaces");
-    for (int32_t i = 0; i < count && !in_.failed(); ++i) type.interfaces.push_back(Utf());
+    for (int32_t i = 0; i < count && Good() && Charge(sizeof(std::string)); ++i) type.interfaces.push_back(Utf());
     return Good();
   }
 
   bool ReadFields(Class& type) {
     type.flags = in_.U8();
     const uint16_t count = in_.U16();
+    if (count > kFieldsMax) return Fail("a class of " + std::to_string(count) + " fields");
     for (uint16_t i = 0; i < count; ++i) {
+      if (!Charge(sizeof(Field))) return false;
       Field field;
       field.type = static_cast<char>(in_.U8());
       field.name = Utf();
@@ -192,10 +198,13 @@ class Reader {
     if (!ReadClass(object.type)) return false;
     ref = NewHandle(Object{});
     std::vector<Ref> chain;
-    for (Ref type = object.type; type != kNull; type = graph_.Get<Class>(type)->super) chain.push_back(type);
+    for (Ref type = object.type; type != kNull; type = graph_.Get<Class>(type)->super) {
+      if (chain.size() == kAncestorsMax) return Fail("a class with too many above it");
+      chain.push_back(type);
+    }
     for (auto type = chain.rbegin(); type != chain.rend(); ++type) {
       Level level{*type, {}, {}};
-      if (!Spend() || !ReadLevel(level)) return false;
+      if (!ChargeNode(sizeof(Level)) || !ReadLevel(level)) return false;
       object.levels.push_back(std::move(level));
     }
     graph_.Replace(ref, std::move(object));
@@ -210,6 +219,7 @@ class Reader {
     }
     if ((flags & kSerializable) == 0) return true;
     const size_t count = graph_.Get<Class>(level.type)->fields.size();
+    if (!Charge(count * sizeof(Slot))) return false;
     for (size_t f = 0; f < count; ++f) {
       Slot value = 0;
       if (!ReadSlot(graph_.Get<Class>(level.type)->fields[f].type, value)) return false;
@@ -261,6 +271,7 @@ class Reader {
     const int32_t count = in_.I32();
     // Every element takes a byte at least.
     if (count < 0 || static_cast<size_t>(count) > in_.remaining()) return Fail("an array longer than the stream");
+    if (!Charge(static_cast<size_t>(count) * sizeof(Slot))) return false;
     for (int32_t i = 0; i < count; ++i) {
       Slot value = 0;
       if (!ReadSlot(element, value)) return false;
@@ -283,17 +294,17 @@ class Reader {
   static constexpr std::string_view kFieldTypes = "BCDFIJSZL[";
 
   base::ByteReader in_;
-  const ReadLimits limits_;
+  base::Budget budget_;
   Graph graph_;
   std::vector<Ref> handles_;
   std::set<Ref> complete_classes_;
-  size_t depth_ = 0;
-  size_t spent_ = 0;
   std::string error_;
 };
 
 }  // namespace
 
-base::Result<Graph> ReadStream(std::string_view bytes, const ReadLimits& limits) { return Reader(bytes, limits).Run(); }
+base::Result<Graph> ReadStream(std::string_view bytes, const base::BudgetKind& kind) {
+  return Reader(bytes, kind).Run();
+}
 
 }  // namespace fairlead::wire::java_stream

@@ -1,5 +1,9 @@
 #include "wire/java_stream/writer.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
 #include "base/bytes.h"
 #include "wire/java_stream/stream_format.h"
 
@@ -13,11 +17,64 @@ class Writer {
   std::string Run() {
     out_.U16(kStreamMagic);
     out_.U16(kStreamVersion);
-    WriteItems(graph_.contents);
+    for (const Item& item : graph_.contents) {
+      steps_.push_back(StepOf(item));
+      while (!steps_.empty()) {
+        const Step step = steps_.back();
+        steps_.pop_back();
+        Do(step);
+      }
+    }
     return std::move(bytes_);
   }
 
  private:
+  /// What is left to write, the next at the back: a chain of references may be as long as the stream, a stack of calls
+  /// may not.
+  struct Step {
+    enum class Kind : uint8_t { kSlot, kBlock, kMark, kParts, kItems, kConstant, kTaken };
+    Kind kind = Kind::kSlot;
+    char type = 'L';  // of a slot
+    Slot value = 0;   // the slot, the mark or the node
+    const std::string* block = nullptr;
+  };
+  using Kind = Step::Kind;
+
+  static Step StepOf(const Item& item) {
+    if (const Ref* ref = std::get_if<Ref>(&item)) return {Kind::kSlot, 'L', *ref};
+    return {Kind::kBlock, 'L', 0, &std::get<std::string>(item)};
+  }
+  static Step NodeStep(Ref ref) { return {Kind::kSlot, 'L', ref}; }
+
+  void Do(const Step& step) {
+    const auto ref = static_cast<Ref>(step.value);
+    switch (step.kind) {
+      case Kind::kSlot:
+        return WriteSlot(step.type, step.value);
+      case Kind::kBlock:
+        return WriteBlock(*step.block);
+      case Kind::kMark:
+        return out_.U8(static_cast<uint8_t>(step.value));
+      case Kind::kParts:
+        return WriteParts(ref, *graph_.Get<Object>(ref));
+      case Kind::kItems:
+        return WriteArrayItems(ref, *graph_.Get<Array>(ref));
+      case Kind::kConstant:
+        TakeHandle(ref);
+        return WriteSlot('L', graph_.Get<Enum>(ref)->constant);
+      case Kind::kTaken:
+        return TakeHandle(ref);
+    }
+  }
+
+  /// The last step that was pushed is the first that is done: so what is written in turn is turned around.
+  template <class Push>
+  void InTurn(Push push) {
+    const size_t from = steps_.size();
+    push();
+    std::reverse(steps_.begin() + static_cast<std::ptrdiff_t>(from), steps_.end());
+  }
+
   void TakeHandle(Ref ref) { handles_[ref] = next_handle_++; }
 
   void Utf(const std::string& text) {
@@ -25,14 +82,9 @@ class Writer {
     out_.Bytes(text);
   }
 
-  void WriteItems(const std::vector<Item>& items) {
-    for (const Item& item : items) {
-      if (const Ref* ref = std::get_if<Ref>(&item)) {
-        WriteNode(*ref);
-      } else {
-        WriteBlock(std::get<std::string>(item));
-      }
-    }
+  void PushItems(const std::vector<Item>& items) {
+    for (const Item& item : items) steps_.push_back(StepOf(item));
+    steps_.push_back({Kind::kMark, 'L', kMarkEndBlock});
   }
 
   void WriteBlock(const std::string& block) {
@@ -47,26 +99,25 @@ class Writer {
   }
 
   void WriteNode(Ref ref) {
-    if (ref == kNull) return out_.U8(kMarkNull);
+    if (ref == kNull || ref >= handles_.size()) return out_.U8(kMarkNull);
     if (handles_[ref] != 0) {
       out_.U8(kMarkReference);
       return out_.U32(handles_[ref]);
     }
     if (const auto* string = graph_.Get<String>(ref)) return WriteString(ref, *string);
     if (const auto* type = graph_.Get<Class>(ref)) return WriteDescription(ref, *type);
-    if (const auto* object = graph_.Get<Object>(ref)) return WriteObject(ref, *object);
-    if (const auto* array = graph_.Get<Array>(ref)) return WriteArray(ref, *array);
-    if (const auto* constant = graph_.Get<Enum>(ref)) {
-      out_.U8(kMarkEnum);
-      WriteNode(constant->type);
-      TakeHandle(ref);
-      return WriteNode(constant->constant);
-    }
-    if (const auto* class_object = graph_.Get<ClassObject>(ref)) {
-      out_.U8(kMarkClass);
-      WriteNode(class_object->type);
-      TakeHandle(ref);
-    }
+    if (const auto* object = graph_.Get<Object>(ref)) return Begin(kMarkObject, object->type, Kind::kParts, ref);
+    if (const auto* array = graph_.Get<Array>(ref)) return Begin(kMarkArray, array->type, Kind::kItems, ref);
+    if (const auto* constant = graph_.Get<Enum>(ref)) return Begin(kMarkEnum, constant->type, Kind::kConstant, ref);
+    if (const auto* held = graph_.Get<ClassObject>(ref)) return Begin(kMarkClass, held->type, Kind::kTaken, ref);
+    out_.U8(kMarkNull);
+  }
+
+  /// The mark of a node, then its class, then the rest.
+  void Begin(Mark mark, Ref type, Kind rest, Ref ref) {
+    out_.U8(mark);
+    steps_.push_back({rest, 'L', ref});
+    steps_.push_back(NodeStep(type));
   }
 
   void WriteString(Ref ref, const String& string) {
@@ -96,34 +147,41 @@ class Writer {
       for (const Field& field : type.fields) {
         out_.U8(static_cast<uint8_t>(field.type));
         Utf(field.name);
-        if (HoldsRef(field.type)) WriteNode(field.signature);
+        if (HoldsRef(field.type)) WriteSignature(field.signature);
       }
     }
-    WriteItems(type.annotation);
-    out_.U8(kMarkEndBlock);
-    WriteNode(type.super);
+    InTurn([&] {
+      PushItems(type.annotation);
+      steps_.push_back(NodeStep(type.super));
+    });
   }
 
-  void WriteObject(Ref ref, const Object& object) {
-    out_.U8(kMarkObject);
-    WriteNode(object.type);
+  void WriteSignature(Ref ref) { WriteNode(graph_.Get<String>(ref) != nullptr ? ref : kNull); }
+
+  void WriteParts(Ref ref, const Object& object) {
     TakeHandle(ref);
-    for (const Level& level : object.levels) {
-      const auto* type = graph_.Get<Class>(level.type);
-      for (size_t f = 0; f < level.values.size(); ++f) WriteSlot(type->fields[f].type, level.values[f]);
-      if (!HasCustom(type->flags)) continue;
-      WriteItems(level.custom);
-      out_.U8(kMarkEndBlock);
-    }
+    InTurn([&] {
+      for (const Level& level : object.levels) {
+        const auto* type = graph_.Get<Class>(level.type);
+        if (type == nullptr) continue;
+        const bool own_form = (type->flags & kExternalizable) != 0 || (type->flags & kSerializable) == 0;
+        for (size_t f = 0; !own_form && f < type->fields.size(); ++f) {
+          const Slot value = f < level.values.size() ? level.values[f] : 0;
+          steps_.push_back({Kind::kSlot, type->fields[f].type, value});
+        }
+        if (HasCustom(type->flags)) PushItems(level.custom);
+      }
+    });
   }
 
-  void WriteArray(Ref ref, const Array& array) {
-    out_.U8(kMarkArray);
-    WriteNode(array.type);
+  void WriteArrayItems(Ref ref, const Array& array) {
     TakeHandle(ref);
+    const auto* type = graph_.Get<Class>(array.type);
+    const char element = type != nullptr && type->name.size() > 1 ? type->name[1] : 'L';
     out_.U32(static_cast<uint32_t>(array.items.size()));
-    const char element = graph_.Get<Class>(array.type)->name[1];
-    for (const Slot item : array.items) WriteSlot(element, item);
+    InTurn([&] {
+      for (const Slot item : array.items) steps_.push_back({Kind::kSlot, element, item});
+    });
   }
 
   void WriteSlot(char type, Slot value) {
@@ -146,6 +204,7 @@ class Writer {
   }
 
   const Graph& graph_;
+  std::vector<Step> steps_;
   std::vector<uint32_t> handles_;  // of nodes already written; 0: not yet
   uint32_t next_handle_ = kBaseHandle;
   std::string bytes_;

@@ -10,7 +10,7 @@
 namespace fairlead::wire::spark_shuffle {
 namespace {
 
-/// Next code point of UTF-8; U+FFFD for a malformed sequence, of which one byte is consumed.
+/// Next code point of UTF-8; U+FFFD for a malformed sequence, one byte long.
 uint32_t NextCodePoint(std::string_view& text) {
   const auto lead = static_cast<uint8_t>(text[0]);
   const size_t length = lead < 0x80                   ? 1

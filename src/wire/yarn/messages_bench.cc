@@ -84,7 +84,7 @@ void Decode(benchmark::State& state, const Message& message) {
   const std::string bytes = message.Encode();
   for (auto _ : state) {
     Message parsed;
-    FL_CHECK(parsed.ParseFrom(bytes).ok(), "the message is good");
+    FL_CHECK(parsed.ParseFrom(bytes, wire::hadoop_rpc::kAnswer).ok(), "the message is good");
     benchmark::DoNotOptimize(parsed);
   }
   state.SetBytesProcessed(static_cast<int64_t>(bytes.size()) * state.iterations());

@@ -219,7 +219,7 @@ TEST(MessagesByHand, DefaultsAreHadoops) {
 
 TEST(MessagesByHand, RequiredFieldIsNamed) {
   hadoop_rpc::TokenProto token;
-  const base::Status parsed = token.ParseFrom(std::string_view("\x0a\x01x", 3));
+  const base::Status parsed = token.ParseFrom(std::string_view("\x0a\x01x", 3), wire::hadoop_rpc::kAnswer);
   ASSERT_FALSE(parsed.ok());
   EXPECT_NE(parsed.error().message.find("required fields: password of TokenProto"), std::string::npos)
       << parsed.error().message;
@@ -231,11 +231,11 @@ TEST(MessagesByHand, UnknownFieldsAndEnumValuesPass) {
   const std::string bytes(
       "\x0a\x01h\x48\x05\x4a\x02xy\x4d\x01\x02\x03\x04\x49\x01\x02\x03\x04\x05\x06\x07\x08\x53\x08\x01\x54\x10\x07",
       29);
-  ASSERT_TRUE(node.ParseFrom(bytes).ok());
+  ASSERT_TRUE(node.ParseFrom(bytes, wire::hadoop_rpc::kAnswer).ok());
   EXPECT_EQ(node.Host(), "h");
   EXPECT_EQ(node.Port(), 7);
   ContainerStatusProto status;
-  ASSERT_TRUE(status.ParseFrom("\x10\x63").ok());
+  ASSERT_TRUE(status.ParseFrom("\x10\x63", wire::hadoop_rpc::kAnswer).ok());
   EXPECT_EQ(static_cast<int32_t>(status.State()), 99);
   EXPECT_EQ(Name(status.State()), "");
   EXPECT_EQ(status.DebugString(), "{\"state\":99}");
@@ -246,18 +246,35 @@ TEST(MessagesByHand, NestingIsBounded) {
   SerializedExceptionProto* at = &top;
   for (int i = 0; i < 1000; ++i) at = &at->cause.emplace();
   SerializedExceptionProto parsed;
-  const base::Status status = parsed.ParseFrom(top.Encode());
+  const base::Status status = parsed.ParseFrom(top.Encode(), wire::hadoop_rpc::kAnswer);
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.error().message.find("nested"), std::string::npos);
+}
+
+/// Decoding without saying what a message may cost does not compile.
+template <class Message>
+concept DecodesUnbounded = requires(Message message, std::string_view bytes) { message.ParseFrom(bytes); };
+static_assert(!DecodesUnbounded<AllocateRequestProto>);
+static_assert(!std::is_constructible_v<proto::Reader, std::string_view>);
+
+TEST(MessagesByHand, ACallIsBoundedInAbsoluteTerms) {
+  std::string bytes;
+  for (int i = 0; i < 500'000; ++i) bytes.append("\x0a\x00", 2);  // as long as a call may be
+  AllocateRequestProto request;
+  EXPECT_FALSE(request.ParseFrom(bytes, hadoop_rpc::kCall).ok());
+  EXPECT_LE(request.ask.capacity() * sizeof(request.ask[0]), size_t{16} << 20);
+  const base::Status longer = request.ParseFrom(std::string((1 << 20) + 1, '\0'), hadoop_rpc::kCall);
+  ASSERT_FALSE(longer.ok());
+  EXPECT_NE(longer.error().message.find("it may have 1048576"), std::string::npos) << longer.error().message;
 }
 
 TEST(MessagesByHand, CountsAreBounded) {
   std::string bytes;
   for (int i = 0; i < 4'000'000; ++i) bytes.append("\x0a\x00", 2);  // empty asks: 2 bytes each, hundreds in memory
   AllocateRequestProto request;
-  const base::Status status = request.ParseFrom(bytes);
+  const base::Status status = request.ParseFrom(bytes, wire::hadoop_rpc::kAnswer);
   ASSERT_FALSE(status.ok());
-  EXPECT_NE(status.error().message.find("too many"), std::string::npos);
+  EXPECT_NE(status.error().message.find("what it stands for takes more"), std::string::npos);
 }
 
 TEST(MessagesByHand, CopiesAreDeepAndEqual) {
