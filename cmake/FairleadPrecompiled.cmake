@@ -8,6 +8,7 @@ set(standard_headers
 # Whoever has no row of its own shares one header of the standard library's.
 set(precompiled_scheduler <scheduler/books/core.h>)
 set(precompiled_scheduler_yarn_fair <scheduler/yarn_fair/books.h>)
+set(precompiled_scheduler_yarn_capacity <scheduler/yarn_capacity/books.h>)
 set(precompiled_rm <rm/core.h>)
 set(precompiled_process_rm <process/rm/resource_manager.h>)
 set(precompiled_process_nm <process/nm/node_manager.h>)

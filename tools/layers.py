@@ -18,7 +18,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "wire/json": "base",
     "wire/xml": "base",
     "wire/yaml": "base",
-    "config": "base model wire/xml wire/yaml",
+    "config": "base model wire/json wire/xml wire/yaml",
     "wire/hadoop_rpc": "base",
     "wire/yarn": "",
     "wire/spark_transport": "base",

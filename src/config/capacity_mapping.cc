@@ -1,11 +1,11 @@
 #include "config/capacity_mapping.h"
 
-#include <yaml-cpp/yaml.h>
-
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 
 #include "config/java_numbers.h"
+#include "wire/json/json.h"
 
 namespace fairlead::config {
 namespace {
@@ -13,8 +13,7 @@ namespace {
 using model::CapacityFault;
 using model::CapacityMappingRule;
 using model::CapacityProblem;
-
-constexpr size_t kLongestRules = size_t{4} << 20;
+using nlohmann::json;
 
 /// StringUtils.getTrimmedStringCollection: trimmed, without empty ones; `once`: nor those that were there before.
 std::vector<std::string> Trimmed(std::string_view text, char at, bool once) {
@@ -42,14 +41,18 @@ CapacityMappingRule Legacy(const std::string& type, const std::string& source, c
 
 CapacityProblem Illegal(const std::string& message) { return {CapacityFault::kArgument, message}; }
 
-std::string Text(const YAML::Node& node, const char* key) {
-  const YAML::Node value = node[key];
-  return value && value.IsScalar() ? value.as<std::string>() : "";
+bool Has(const json& node, const char* key) {
+  const auto member = node.find(key);
+  return member != node.end() && !member->is_null();
 }
-bool Has(const YAML::Node& node, const char* key) { return node[key] && !node[key].IsNull(); }
+/// As Jackson reads a text member: of another simple value what was written.
+std::string Text(const json& node, const char* key) {
+  if (!Has(node, key)) return "";
+  return node[key].is_string() ? node[key].get<std::string>() : node[key].dump();
+}
 
 /// MappingRuleCreator.createMatcher.
-CapacityProblem ReadMatch(const YAML::Node& node, CapacityMappingRule& rule) {
+CapacityProblem ReadMatch(const json& node, CapacityMappingRule& rule) {
   const std::string type = Text(node, "type");
   rule.source = Text(node, "matches");
   if (type.empty()) return Illegal("Rule type is undefined");
@@ -68,7 +71,7 @@ CapacityProblem ReadMatch(const YAML::Node& node, CapacityMappingRule& rule) {
 }
 
 /// MappingRuleCreator.createAction.
-CapacityProblem ReadAction(const YAML::Node& node, CapacityMappingRule& rule) {
+CapacityProblem ReadAction(const json& node, CapacityMappingRule& rule) {
   const std::string policy = Text(node, "policy");
   if (policy.empty()) return Illegal("Rule policy is undefined");
   const std::string below = Has(node, "parentQueue") ? Text(node, "parentQueue") + "." : "";
@@ -105,7 +108,7 @@ CapacityProblem ReadAction(const YAML::Node& node, CapacityMappingRule& rule) {
   return {};
 }
 
-CapacityProblem ReadFallback(const YAML::Node& node, CapacityMappingRule& rule) {
+CapacityProblem ReadFallback(const json& node, CapacityMappingRule& rule) {
   const std::string fallback = Text(node, "fallbackResult");
   if (fallback == "reject") {
     rule.fallback = CapacityMappingRule::Fallback::kReject;
@@ -137,20 +140,19 @@ CapacityProblem ReadLegacyMapping(const std::string& by_user_and_group, const st
   return {};
 }
 
-CapacityProblem ReadJsonMapping(const std::string& json, std::vector<CapacityMappingRule>& rules) {
-  if (json.size() > kLongestRules) return {CapacityFault::kIo, "mapping-rule-json is longer than 4 MiB"};
+CapacityProblem ReadJsonMapping(const std::string& text, std::vector<CapacityMappingRule>& rules) {
+  const base::Result<json> file = wire::json::Parse(text, wire::json::kFile);
+  if (!file) return {CapacityFault::kIo, "mapping-rule-json: " + file.error().message};
+  const auto list = file->find("rules");
+  if (list == file->end()) return {};
   std::vector<CapacityMappingRule> read;
-  try {
-    const YAML::Node list = YAML::Load(json)["rules"];
-    for (const YAML::Node& node : list) {
-      CapacityMappingRule rule;
-      if (CapacityProblem problem = ReadMatch(node, rule)) return problem;
-      if (CapacityProblem problem = ReadAction(node, rule)) return problem;
-      if (CapacityProblem problem = ReadFallback(node, rule)) return problem;
-      read.push_back(std::move(rule));
-    }
-  } catch (const YAML::Exception& e) {
-    return {CapacityFault::kIo, std::string("mapping-rule-json is not JSON: ") + e.what()};
+  for (const json& node : *list) {
+    if (!node.is_object()) return {CapacityFault::kIo, "mapping-rule-json: rules is not a list of objects"};
+    CapacityMappingRule rule;
+    if (CapacityProblem problem = ReadMatch(node, rule)) return problem;
+    if (CapacityProblem problem = ReadAction(node, rule)) return problem;
+    if (CapacityProblem problem = ReadFallback(node, rule)) return problem;
+    read.push_back(std::move(rule));
   }
   rules = std::move(read);
   return {};

@@ -55,7 +55,7 @@ const char* JavaNameOf(int fault) {
 }
 
 /// As Jackson writes a float.
-json ToJson(float value) {
+json FloatToJson(float value) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
   return value;
@@ -168,7 +168,7 @@ void Player::Apply(const std::string& op, const json& step, json& out) {
   }
   if (first_ && before.contains("childOrder")) out["childOrder"] = before["childOrder"];
   first_ = false;
-  RecordChildren(out);
+  if (op == "addApp" || op == "reload" || op == "queueCheck") RecordChildren(out);  // what makes and removes queues
 }
 
 void Player::Do(const std::string& op, const json& step, json& out) {
@@ -352,10 +352,10 @@ void Player::RecordChildren(json& out) {
 }
 
 void Player::DumpPartition(const PartitionView& p, bool leaf, json& out) const {
-  out["abs"] = ToJson(p.absolute);
-  out["absMax"] = ToJson(p.absolute_maximum);
-  out["usedCap"] = ToJson(p.used_share);
-  out["absUsed"] = ToJson(p.absolute_used);
+  out["abs"] = FloatToJson(p.absolute);
+  out["absMax"] = FloatToJson(p.absolute_maximum);
+  out["usedCap"] = FloatToJson(p.used_share);
+  out["absUsed"] = FloatToJson(p.absolute_used);
   out["min"] = ToJson(p.effective_min);
   out["max"] = ToJson(p.effective_max);
   out["used"] = ToJson(p.used);
@@ -384,7 +384,7 @@ void Player::DumpQueue(const CapacityQueueView& queue, json& out) const {
   for (const auto& [name, user] : queue.users) {
     out["users"][name] = {{"used", ToJson(user.used)},          {"amUsed", ToJson(user.masters_used)},
                           {"active", user.active_apps},         {"pending", user.pending_apps},
-                          {"limit", ToJson(user.limit)},        {"weight", ToJson(user.weight)}};
+                          {"limit", ToJson(user.limit)},        {"weight", FloatToJson(user.weight)}};
   }
 }
 
