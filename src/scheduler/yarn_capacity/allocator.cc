@@ -198,8 +198,11 @@ Proposal Allocator::Finish(const RequestKey& key, const Result& result, Containe
   proposal.key = key;
   proposal.node = node_id_;
   proposal.mode = mode_;
-  proposal.reserved = reserved;
-  proposal.unreserves = result.unreserves;
+  const auto ref = [&](ContainerSlot slot) {
+    return slot.valid() ? ContainerRef{slot, books_.containers[slot].id} : ContainerRef{};
+  };
+  proposal.reserved = ref(reserved);
+  proposal.unreserves = ref(result.unreserves);
   proposal.skipped = result.outcome == Outcome::kSkipApp     ? Skipped::kOther
                      : result.outcome == Outcome::kSkipQueue ? Skipped::kQueueLimit
                                                              : Skipped::kNone;
@@ -215,7 +218,7 @@ Proposal Allocator::Finish(const RequestKey& key, const Result& result, Containe
   proposal.size = result.size;
   proposal.type = result.type;
   proposal.reserves = result.outcome == Outcome::kReserved;
-  proposal.kills = result.kills;
+  for (const ContainerSlot slot : result.kills) proposal.kills.push_back(ref(slot));
   if (!proposal.reserves) attempt_.unconfirmed += Resources::Of(result.size[0], result.size[1]);
   return proposal;
 }

@@ -225,14 +225,9 @@ void Apply(Books& books, const ms::AppRemoved& event) {
 void FreeIfGone(Books& books, AttemptId id) {
   if (!books.attempts.Has(id)) return;
   Attempt& attempt = books.attempts[id];
-  if (!attempt.stopped || attempt.live.count() > 0) return;
-  if (books.apps.Current(attempt.app) == id) return;
-  for (const auto& [key, counts] : attempt.counts) {
-    if (!counts.reserved_on.empty()) return;
-  }
+  if (!attempt.stopped || attempt.held > 0 || books.apps.Current(attempt.app) == id) return;
   attempt.blacklist.Clear(books.names);
   attempt.asks.Clear(books.names);
-  // Containers that their nodes still hold name it no more than by number.
   books.attempts.Remove(id);
 }
 

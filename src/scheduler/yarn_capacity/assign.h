@@ -23,6 +23,17 @@ struct Limits {
 
 enum class Skipped : uint8_t { kNone, kQueueLimit, kOther };
 
+/// A container as a proposal names it: until the proposal is decided on, another may have taken its number.
+struct ContainerRef {
+  ContainerSlot slot;
+  model::ContainerId id;
+
+  bool valid() const { return slot.valid(); }
+  bool StillThere(const hadoop::Containers& containers) const {
+    return containers.Has(slot) && containers[slot].id == id && containers[slot].state != ContainerState::kEnded;
+  }
+};
+
 /// CSAssignment: a container to grant or to reserve, or why there is none.
 struct Proposal {
   Resources size;  // nothing: no container
@@ -33,9 +44,9 @@ struct Proposal {
   RequestKey key;
   NodeIndex node;
   Mode mode = Mode::kRespect;
-  ContainerSlot reserved;    // whose room is used, or that is reserved again
-  ContainerSlot unreserves;  // a reservation that is given up for it
-  std::vector<ContainerSlot> kills;
+  ContainerRef reserved;    // whose room is used, or that is reserved again
+  ContainerRef unreserves;  // a reservation that is given up for it
+  std::vector<ContainerRef> kills;
 
   static Proposal Nothing(Skipped why) {
     Proposal proposal;

@@ -60,13 +60,14 @@ struct Attempt : hadoop::AppAttempt {
   int64_t cached_pending = 0;
   std::map<RequestKey, KeyCounts> counts;
   uint32_t most_live = 0;                        // decides the size of the hash table
+  uint32_t held = 0;                             // containers that name it, those included that only a node holds
   std::set<PartitionId> requested_partitions;
   QueueId headroom_of;                           // whose headroom it is told; not valid: none yet
   std::vector<model::ContainerId> to_preempt;    // marked since the last allocate call
   Resources unconfirmed;                         // proposed and not yet decided
   FL_STATE(blacklist, queue, stopped, master, asks, app, number, start_ms, used, live, numbers, reserved_nodes, reserved,
            in_use, user, priority, start, runnable, recovering, master_partition, usage, cached_used, cached_pending,
-           counts, most_live, requested_partitions, headroom_of, to_preempt, unconfirmed)
+           counts, most_live, held, requested_partitions, headroom_of, to_preempt, unconfirmed)
 };
 
 /// What an application's master is to get, as the submission said it.

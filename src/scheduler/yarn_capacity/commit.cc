@@ -25,8 +25,8 @@ class Decision {
         partition_(books.partitions.OfNode(proposal.node)) {
     released_ = proposal.kills;
     if (proposal.unreserves.valid()) released_.push_back(proposal.unreserves);
-    for (const ContainerSlot slot : released_) {
-      if (books.containers.Has(slot)) released_size_ += books.containers[slot].resources;
+    for (const ContainerRef& one : released_) {
+      if (one.StillThere(books.containers)) released_size_ += books.containers[one.slot].resources;
     }
   }
 
@@ -36,7 +36,7 @@ class Decision {
     if (!Gives()) return true;
     const Node& node = books_.nodes[proposal_.node];
     if (!node.alive || !node.schedulable) return false;
-    if (again()) return node.reserved == proposal_.reserved && Asked();
+    if (again()) return node.reserved == proposal_.reserved.slot && Asked();
     if (proposal_.reserves && node.reserved.valid()) return false;
     if (!proposal_.reserves && (!AskStillThere(node) || !NodeAsExpected(node))) return false;
     return QueuesAccept() && Asked();
@@ -45,7 +45,7 @@ class Decision {
   /// FiCaSchedulerApp.apply, AbstractLeafQueue.apply.
   void Apply() {
     if (!Gives()) return Release();
-    ContainerSlot slot = proposal_.reserved;
+    ContainerSlot slot;
     if (proposal_.reserves) {
       if (again()) {
         ++attempt_.counts[proposal_.key].re_reservations;
@@ -74,11 +74,9 @@ class Decision {
 
   /// No container that takes part has ended.
   bool StillThere() const {
-    const auto ended = [&](ContainerSlot slot) {
-      return !books_.containers.Has(slot) || books_.containers[slot].state == ContainerState::kEnded;
-    };
-    return std::none_of(released_.begin(), released_.end(), ended) &&
-           (!proposal_.reserved.valid() || !ended(proposal_.reserved));
+    const auto there = [&](const ContainerRef& one) { return one.StillThere(books_.containers); };
+    return std::all_of(released_.begin(), released_.end(), there) &&
+           (!proposal_.reserved.valid() || there(proposal_.reserved));
   }
 
   bool Asked() const {
@@ -100,12 +98,12 @@ class Decision {
 
   /// commonCheckContainerAllocation.
   bool NodeAsExpected(const Node& node) const {
-    if (node.reserved != proposal_.reserved) return false;
+    if (node.reserved != proposal_.reserved.slot) return false;
     Resources room = node.unallocated;
-    for (const ContainerSlot slot : released_) {
-      const Container& container = books_.containers[slot];
+    for (const ContainerRef& one : released_) {
+      const Container& container = books_.containers[one.slot];
       if (container.state == ContainerState::kReserved) {
-        if (books_.nodes[container.node].reserved != slot) return false;
+        if (books_.nodes[container.node].reserved != one.slot) return false;
       } else if (container.node == proposal_.node) {
         room += container.resources;
       }
@@ -137,6 +135,7 @@ class Decision {
     const ContainerSlot slot = books_.containers.Add(proposal_.attempt, attempt_.app, number, proposal_.node,
                                                      proposal_.key, proposal_.size);
     attempt_.numbers.Add(slot);
+    ++attempt_.held;
     const KeyLines* lines = attempt_.asks.Find(proposal_.key);
     if (partition_ != kNoLabel && lines->Any()->partition == kNoLabel) books_.borrowers.insert(number);
     return slot;
@@ -160,7 +159,7 @@ class Decision {
   }
 
   ContainerSlot Grant() {
-    ContainerSlot slot = proposal_.reserved;
+    ContainerSlot slot = proposal_.reserved.slot;
     if (slot.valid()) {
       Unreserve(books_, slot);
     } else {
@@ -203,8 +202,9 @@ class Decision {
 
   /// AbstractLeafQueue.internalReleaseContainer: reservations of this leaf, containers of others.
   void Release() {
-    for (const ContainerSlot slot : released_) {
-      if (!books_.containers.Has(slot)) continue;
+    for (const ContainerRef& one : released_) {
+      if (!one.StillThere(books_.containers)) continue;
+      const ContainerSlot slot = one.slot;
       const Container& container = books_.containers[slot];
       const bool own = books_.attempts[container.attempt].queue == attempt_.queue;
       if (own && container.state == ContainerState::kReserved) {
@@ -220,7 +220,7 @@ class Decision {
   const Proposal& proposal_;
   Attempt& attempt_;
   PartitionId partition_;
-  std::vector<ContainerSlot> released_;
+  std::vector<ContainerRef> released_;
   Resources released_size_;
 };
 

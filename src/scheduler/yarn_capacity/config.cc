@@ -71,7 +71,7 @@ base::Result<YarnCapacityConfig> ReadConfig(const Keys& keys, std::string_view v
   }
   read.Int("yarn.cluster.max-application-priority", config.max_application_priority);
   read.Bool("yarn.node-labels.enabled", config.node_labels);
-  read.Bool("yarn.am.allow-non-exclusive-allocation", config.masters_on_shared_partitions);
+  read.Bool("yarn.resourcemanager.node-labels.am.allow-non-exclusive-allocation", config.masters_on_shared_partitions);
   read.Bool("yarn.scheduler.include-port-in-node-name", config.include_port_in_node_name);
   if (!read.error().empty()) return base::Error{read.error()};
   if (config.minimum_allocation[0] <= 0 || config.minimum_allocation[1] <= 0) {

@@ -26,7 +26,9 @@ ContainerSlot FindLive(const Books& books, const model::ContainerId& id) {
 
 void FreeIfGone(Books& books, ContainerSlot slot) {
   const AttemptId attempt = books.containers[slot].attempt;
-  if (books.containers.RemoveIfGone(slot, books.names)) FreeIfGone(books, attempt);
+  if (!books.containers.RemoveIfGone(slot, books.names)) return;
+  --books.attempts[attempt].held;
+  FreeIfGone(books, attempt);
 }
 
 std::vector<ContainerSlot> LiveInOrder(const Books& books, AttemptId id) {
@@ -275,6 +277,8 @@ void NodeReport(Books& books, NodeIndex node, const ms::NodeUpdated& event) {
 void TakeOverContainers(Books& books, AttemptId from, AttemptId to) {
   Attempt& before = books.attempts[from];
   Attempt& now = books.attempts[to];
+  before.held -= before.live.count();
+  now.held += before.live.count();
   books.containers.Move(before.live, now.live, to);
   now.most_live = before.most_live;
   for (PartitionId id{0}; id.value < before.usage.partitions(); ++id.value) {
@@ -299,6 +303,7 @@ void Apply(Books& books, const ms::ContainerRecovered& event) {
   number.attempt.app = books.apps[event.app].id;
   const ContainerSlot slot =
       books.containers.Add(id, event.app, number, event.node, {event.priority, -1}, event.resources);
+  ++attempt.held;
   books.containers.SetState(slot, ContainerState::kRunning);
   if (event.is_master) books.containers.SetMaster(slot);
   attempt.numbers.AddKnown(number.value, slot);

@@ -40,20 +40,6 @@ void Apply(Books& books, const ms::NodeRemoved& event) {
   UpdateCluster(books);
 }
 
-void Apply(Books& books, const ms::NodeResized& event) {
-  const NodeIndex id = event.node;
-  if (!books.nodes.Alive(id)) return;
-  if (books.nodes[id].total != event.capacity) {
-    const PartitionId label = books.partitions.OfNode(id);
-    books.partitions.Deactivate(id, books.nodes[id].total);
-    UpdateCluster(books);
-    books.partitions.Activate(id, label, event.capacity);
-    UpdateCluster(books);
-    books.nodes.Resize(id, event.capacity);
-  }
-  UpdateCluster(books);
-}
-
 void Apply(Books& books, const ms::NodeSchedulable& event) {
   if (books.nodes.Alive(event.node)) books.nodes.SetSchedulable(event.node, event.schedulable);
 }
@@ -91,14 +77,9 @@ static void MoveContainer(Books& books, ContainerSlot slot, PartitionId from, Pa
   }
 }
 
-void Apply(Books& books, const ms::NodeRelabelled& event) {
-  const NodeIndex id = event.node;
-  if (!books.nodes.Alive(id)) return;
+/// CapacityScheduler.updateNodeLabelsAndQueueResource: what the label manager says of a node, also when it is the same.
+static void TakeLabel(Books& books, NodeIndex id, PartitionId to) {
   const PartitionId from = books.partitions.OfNode(id);
-  const PartitionId to = books.partitions.Intern(event.label);
-  if (from == to) return;
-  // The amounts of the labels change before the scheduler hears of it; the node keeps its old one until then.
-  books.partitions.MoveSize(from, to, books.nodes[id].total);
   for (const ContainerSlot slot :
        books.containers.InHashOrder(books.nodes[id].containers, books.nodes[id].most_containers)) {
     MoveContainer(books, slot, from, to);
@@ -107,6 +88,32 @@ void Apply(Books& books, const ms::NodeRelabelled& event) {
     Complete(books, slot, {End::kKilled, model::kExitAborted, "Container reservation no longer required."});
   }
   books.partitions.SetLabel(id, to);
+  UpdateCluster(books);
+}
+
+void Apply(Books& books, const ms::NodeRelabelled& event) {
+  const NodeIndex id = event.node;
+  if (!books.nodes.Alive(id)) return;
+  const PartitionId from = books.partitions.OfNode(id);
+  const PartitionId to = books.partitions.Intern(event.label);
+  if (from == to) return;
+  // The amounts of the labels change before the scheduler hears of it; the node keeps its old one until then.
+  books.partitions.MoveSize(from, to, books.nodes[id].total);
+  TakeLabel(books, id, to);
+}
+
+/// To the label manager the node goes and comes again.
+void Apply(Books& books, const ms::NodeResized& event) {
+  const NodeIndex id = event.node;
+  if (!books.nodes.Alive(id)) return;
+  if (books.nodes[id].total != event.capacity) {
+    const PartitionId label = books.partitions.OfNode(id);
+    books.partitions.Deactivate(id, books.nodes[id].total);
+    UpdateCluster(books);
+    books.partitions.Activate(id, label, event.capacity);
+    TakeLabel(books, id, label);
+    books.nodes.Resize(id, event.capacity);
+  }
   UpdateCluster(books);
 }
 

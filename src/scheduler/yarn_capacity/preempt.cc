@@ -151,10 +151,10 @@ void Decide(Books& books, const model::ContainerId& id, ms::PreemptionStep step)
   books.Emit(ms::PreemptionDecided{id, step});
 }
 
-void Drop(Books& books, const model::ContainerId& id) {
-  const ContainerSlot slot = FindLive(books, id);
-  Decide(books, id, ms::PreemptionStep::kDropped);
-  if (slot.valid()) Complete(books, slot, {hadoop::End::kKilled, model::kExitAborted, "Container reservation no longer required."});
+void Drop(Books& books, ContainerSlot slot) {
+  if (!books.containers.Has(slot)) return;  // selected twice
+  Decide(books, books.containers[slot].id, ms::PreemptionStep::kDropped);
+  Complete(books, slot, {hadoop::End::kKilled, model::kExitAborted, "Container reservation no longer required."});
 }
 
 void Mark(Books& books, AttemptId id, const model::ContainerId& container) {
@@ -165,10 +165,10 @@ void Mark(Books& books, AttemptId id, const model::ContainerId& container) {
   if (std::find(marked.begin(), marked.end(), container) == marked.end()) marked.push_back(container);
 }
 
-void Kill(Books& books, const model::ContainerId& id) {
+/// CapacityScheduler.markContainerForKillable. The container may be one that its node alone holds.
+void Kill(Books& books, const model::ContainerId& id, ContainerSlot slot) {
   Decide(books, id, ms::PreemptionStep::kKilled);
-  const ContainerSlot slot = FindLive(books, id);
-  if (!slot.valid()) return;
+  if (!books.containers.Has(slot) || books.containers[slot].id != id) return;
   const Container& container = books.containers[slot];
   if (!books.file.preemption.lazy) {
     return Complete(books, slot,
@@ -176,6 +176,7 @@ void Kill(Books& books, const model::ContainerId& id) {
   }
   const Killable::One one{slot, container.resources};
   if (container.on_node) books.killable.AddToNode(container.node, id, one);
+  if (!books.apps.Current(container.app).valid()) return;
   const Queue& leaf = books.queues[books.attempts[container.attempt].queue];
   books.killable.AddToQueue(leaf.path, books.partitions.OfNode(container.node), id, one);
 }
@@ -183,7 +184,7 @@ void Kill(Books& books, const model::ContainerId& id) {
 /// preemptOrkillSelectedContainerAfterWait, then what its events do.
 void MarkOrKill(Books& books, const std::vector<Selected>& all) {
   std::vector<std::pair<AttemptId, model::ContainerId>> marked;
-  std::vector<model::ContainerId> killed;
+  std::vector<std::pair<model::ContainerId, ContainerSlot>> killed;
   for (const Selected& one : all) {
     for (const auto& [attempt, containers] : one.containers) {
       for (const auto& [id, slot] : containers) {
@@ -193,7 +194,7 @@ void MarkOrKill(Books& books, const std::vector<Selected>& all) {
           marked.emplace_back(attempt, id);
         } else if (since->second + one.wait_ms <= books.now_ms) {
           books.rounds.marked_ms.erase(since);
-          killed.push_back(id);
+          killed.emplace_back(id, slot);
         }
       }
     }
@@ -202,7 +203,7 @@ void MarkOrKill(Books& books, const std::vector<Selected>& all) {
     return entry.second + 2 * books.file.preemption.wait_before_kill_ms < books.now_ms;
   });
   for (const auto& [attempt, id] : marked) Mark(books, attempt, id);
-  for (const model::ContainerId& id : killed) Kill(books, id);
+  for (const auto& [id, slot] : killed) Kill(books, id, slot);
 }
 
 }  // namespace
@@ -216,7 +217,7 @@ void PreemptRound(Books& books) {
   }
   round.allowed = Part(books.cluster(), keys.total_per_round);
   const std::vector<Selected> all = RunSelectors(round);
-  for (const model::ContainerId& id : round.dropped) Drop(books, id);
+  for (const ContainerSlot slot : round.dropped) Drop(books, slot);
   if (!round.failure.empty()) return books.Emit(ms::RoundFailed{round.failure});
   if (!keys.observe_only) MarkOrKill(books, all);
 }

@@ -85,7 +85,7 @@ struct PreemptRoundState {
   std::map<PartitionId, std::vector<QueueId>> underserved;  // each once, in order of insertion
   Resources allowed;                                        // that may still be taken in this round
   Selection selected;
-  std::vector<model::ContainerId> dropped;  // reservations
+  std::vector<ContainerSlot> dropped;       // reservations
   std::string failure;                      // the round ends
 
   const Arithmetic& calc() const { return books.calc; }

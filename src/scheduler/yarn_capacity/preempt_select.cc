@@ -126,7 +126,7 @@ void ByQueues::SelectFromApp(AttemptId id) {
     if (IsSelected(slot)) continue;
     if (to_take_.empty()) return;
     Take(slot);
-    if (!books_.file.preemption.observe_only) round_.dropped.push_back(books_.containers[slot].id);
+    if (!books_.file.preemption.observe_only) round_.dropped.push_back(slot);
   }
   std::vector<ContainerSlot> live = LiveInOrder(books_, id);
   SortForPreemption(books_, live);

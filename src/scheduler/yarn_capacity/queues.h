@@ -75,6 +75,7 @@ struct Leaf {
 
 /// A queue of the tree (CSQueue).
 struct Queue {
+  static constexpr int64_t kNever = -(int64_t{1} << 60);
   bool in_use = false;
   std::string path;
   std::string name;  // the last part of the path
@@ -87,7 +88,7 @@ struct Queue {
   Shares shares;
   Usage usage;
   Resources metrics_reserved;      // QueueMetrics: the default partition's
-  int64_t last_submission_ms = 0;  // as it is known to the removal of idle queues
+  int64_t last_submission_ms = kNever;  // as it is known to the removal of idle queues
   std::vector<QueueId> children;
   int32_t apps_below = 0;      // of parents
   int32_t runnable_below = 0;  // of parents

@@ -11,8 +11,6 @@ using model::CapacityUnit;
 
 namespace {
 
-constexpr float kUndefined = -1;
-
 CapacityProblem Io(const std::string& message) { return {CapacityFault::kIo, message}; }
 CapacityProblem Argument(const std::string& message) { return {CapacityFault::kArgument, message}; }
 
