@@ -84,11 +84,13 @@ void Activate(Books& books, QueueId id) {
 Resources UserLimit(Books& books, AttemptId id, PartitionId partition, Mode mode, const Resources* known) {
   Attempt& attempt = books.attempts[id];
   Queue& leaf = books.queues[attempt.queue];
-  if (leaf.own.users.Find(attempt.user) == nullptr) return {};
+  const User* user = leaf.own.users.Find(attempt.user);
+  if (user == nullptr) return {};
   const Resources limit =
       known != nullptr ? *known : leaf.own.users.LimitForActive(attempt.user, partition, mode, books.BasisOf(leaf));
   leaf.own.headroom_limit = leaf.own.pass_limit;
   attempt.headroom_of = attempt.queue;
+  attempt.headroom_user = user->born;
   return limit;
 }
 
@@ -103,12 +105,12 @@ void RefreshOrder(Books& books, Queue& leaf) {
 }
 
 /// AbstractLeafQueue.getHeadroom.
-static Resources HeadroomIn(Books& books, Queue& leaf, const std::string& user_name, PartitionId partition) {
-  const Resources limit =
-      leaf.own.users.LimitForActive(user_name, partition, Mode::kRespect, books.BasisOf(leaf));
-  const User* user = leaf.own.users.Find(user_name);
-  Resources of_user = limit;
-  hadoop::SubtractNonNegative(of_user, user == nullptr ? Resources{} : user->usage.used(partition));
+static Resources HeadroomIn(Books& books, Queue& leaf, const Attempt& attempt, PartitionId partition) {
+  Resources of_user =
+      leaf.own.users.LimitForActive(attempt.user, partition, Mode::kRespect, books.BasisOf(leaf));
+  const User* user = leaf.own.users.Find(attempt.user);
+  const bool known = user != nullptr && user->born == attempt.headroom_user;
+  hadoop::SubtractNonNegative(of_user, (known ? user->usage : attempt.headroom_usage).used(partition));
   Resources of_queue = partition == kNoLabel ? leaf.own.headroom_limit : leaf.shares[partition].effective_max;
   hadoop::SubtractNonNegative(of_queue, leaf.usage.used(partition));
   const Resources headroom = books.calc.RoundDown(hadoop::ComponentwiseMin(of_user, of_queue), books.minimum());
@@ -124,9 +126,9 @@ Resources Headroom(Books& books, AttemptId id) {
   Resources headroom;
   const std::set<PartitionId>& asked = attempt.requested_partitions;
   if (asked.empty() || (asked.size() == 1 && *asked.begin() == kNoLabel)) {
-    headroom = HeadroomIn(books, leaf, attempt.user, kNoLabel);
+    headroom = HeadroomIn(books, leaf, attempt, kNoLabel);
   } else {
-    for (const PartitionId partition : asked) headroom += HeadroomIn(books, leaf, attempt.user, partition);
+    for (const PartitionId partition : asked) headroom += HeadroomIn(books, leaf, attempt, partition);
   }
   headroom[0] = std::max<int64_t>(headroom[0], 0);
   return headroom;

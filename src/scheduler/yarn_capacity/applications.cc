@@ -165,6 +165,20 @@ void SubmitAttempt(Books& books, AttemptId id, QueueId leaf_id) {
   if (books.calc.Greater(leaf.own.last_cluster, leaf.own.last_cluster, {})) Activate(books, leaf_id);
 }
 
+/// The leaf forgets a user (of whose applications some may still be there: a waiting one that ends is taken from the
+/// pending ones). Headroom goes on from what the user used then, as CapacityHeadroomProvider keeps the user.
+static void ForgetUser(Books& books, Leaf& leaf, const std::string& name, AttemptId leaving) {
+  const User& user = *leaf.users.Find(name);
+  const auto keep = [&](AttemptId id) {
+    Attempt& attempt = books.attempts[id];
+    if (attempt.user == name && attempt.headroom_user == user.born) attempt.headroom_usage = user.usage;
+  };
+  keep(leaving);
+  leaf.active.ForEach(keep);
+  leaf.pending.ForEach(keep);
+  leaf.users.Remove(name);
+}
+
 /// AbstractLeafQueue.removeApplicationAttempt.
 static void RemoveAttempt(Books& books, AttemptId id, QueueId leaf_id) {
   Queue& leaf = books.queues[leaf_id];
@@ -187,7 +201,7 @@ static void RemoveAttempt(Books& books, AttemptId id, QueueId leaf_id) {
     leaf.own.pending.Remove(id);
     --user.pending_apps;
   }
-  if (user.apps() == 0) leaf.own.users.Remove(attempt.user);
+  if (user.apps() == 0) ForgetUser(books, leaf.own, attempt.user, id);
   Activate(books, leaf_id);
 }
 

@@ -63,11 +63,14 @@ struct Attempt : hadoop::AppAttempt {
   uint32_t held = 0;                             // containers that name it, those included that only a node holds
   std::set<PartitionId> requested_partitions;
   QueueId headroom_of;                           // whose headroom it is told; not valid: none yet
+  uint64_t headroom_user = 0;                    // and of which user there (User::born)
+  Usage headroom_usage;                          // of that user, if the leaf has forgotten it since
   std::vector<model::ContainerId> to_preempt;    // marked since the last allocate call
   Resources unconfirmed;                         // proposed and not yet decided
   FL_STATE(blacklist, queue, stopped, master, asks, app, number, start_ms, used, live, numbers, reserved_nodes, reserved,
            in_use, user, priority, start, runnable, recovering, master_partition, usage, cached_used, cached_pending,
-           counts, most_live, held, requested_partitions, headroom_of, to_preempt, unconfirmed)
+           counts, most_live, held, requested_partitions, headroom_of, headroom_user, headroom_usage,
+           to_preempt, unconfirmed)
 };
 
 /// What an application's master is to get, as the submission said it.

@@ -99,14 +99,13 @@ class Decision {
   /// commonCheckContainerAllocation.
   bool NodeAsExpected(const Node& node) const {
     if (node.reserved != proposal_.reserved.slot) return false;
+    // A reservation that was granted since is none to give up.
+    const ContainerSlot given_up = proposal_.unreserves.slot;
+    if (given_up.valid() && books_.nodes[books_.containers[given_up].node].reserved != given_up) return false;
     Resources room = node.unallocated;
-    for (const ContainerRef& one : released_) {
+    for (const ContainerRef& one : proposal_.kills) {
       const Container& container = books_.containers[one.slot];
-      if (container.state == ContainerState::kReserved) {
-        if (books_.nodes[container.node].reserved != one.slot) return false;
-      } else if (container.node == proposal_.node) {
-        room += container.resources;
-      }
+      if (container.node == proposal_.node) room += container.resources;
     }
     return calc_.FitsIn(proposal_.size, room);
   }

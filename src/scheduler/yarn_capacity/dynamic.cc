@@ -76,11 +76,12 @@ void Remove(Books& books, QueueId id) {
   std::erase(books.queues[parent].children, id);
   books.user_limits.Forget(id);
   UpdateQueue(books, parent);
+  bool named = false;  // by an attempt that stopped
   for (const AttemptId attempt : books.attempts) {
     if (books.attempts[attempt].headroom_of == id) books.attempts[attempt].headroom_of = {};
-    if (books.attempts[attempt].queue == id) return;  // one that stopped still names it
+    named |= books.attempts[attempt].queue == id;
   }
-  books.queues.Drop(id);
+  if (!named) books.queues.Drop(id);
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ User& Users::Make(const std::string& name) {
   User user;
   user.name = name;
   user.weight = WeightOf(name);
+  user.born = ++births_;
   const int32_t slot = users_.Insert(name, java::HashOfString(name), std::move(user));
   all_weight_ = SumAllWeights();
   inactive_.Add(name);

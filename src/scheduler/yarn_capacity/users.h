@@ -30,9 +30,10 @@ struct User {
   float weight = 1;
   Resources limit;            // the last one computed
   std::vector<float> ratios;  // by PartitionId: used / partition
+  uint64_t born = 0;          // tells it from one of the same name before it
 
   int32_t apps() const { return pending_apps + active_apps; }
-  FL_STATE(name, usage, pending_apps, active_apps, weight, limit, ratios)
+  FL_STATE(name, usage, pending_apps, active_apps, weight, limit, ratios, born)
 };
 
 /// What the limit of a leaf's users depends on besides them.
@@ -88,7 +89,7 @@ class Users {
   Resources LimitForActive(const std::string& user, PartitionId partition, Mode mode, const LimitBasis& basis);
   Resources LimitForAll(const std::string& user, PartitionId partition, Mode mode, const LimitBasis& basis);
   FL_STATE(users_, percent_, factor_, weights_, active_, inactive_, apps_, active_usage_, inactive_usage_, ratios_,
-           active_count_, pending_only_, active_weight_, all_weight_, version_, computed_)
+           active_count_, pending_only_, active_weight_, all_weight_, version_, births_, computed_)
 
  private:
   struct Computed {
@@ -133,6 +134,7 @@ class Users {
   float active_weight_ = 0;
   float all_weight_ = 0;
   uint64_t version_ = 0;
+  uint64_t births_ = 0;
   std::array<std::vector<Computed>, 4> computed_;  // by active or all, mode; then by PartitionId
 };
 
