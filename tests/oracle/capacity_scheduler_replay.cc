@@ -320,7 +320,10 @@ void Player::Async(const json& step) {
 
 void Player::Preempt(json& out) {
   RunPass(ms::PassKind::kPreempt);
-  if (Last<ms::RoundFailed>() != nullptr) out["error"] = "YarnRuntimeException";
+  if (Last<ms::RoundFailed>() != nullptr) {
+    out["error"] = "YarnRuntimeException";
+    return;
+  }
   std::map<std::string, std::set<std::string>> decided;
   for (const ms::Effect& effect : effects()) {
     if (const auto* one = std::get_if<ms::PreemptionDecided>(&effect)) {

@@ -23,11 +23,14 @@ int32_t HashOf(const model::ApplicationId& id) {
   return java::Wrap(371237u * hash + static_cast<uint32_t>(id.number));
 }
 
+int32_t HashOf(const model::ApplicationAttemptId& id) {
+  const uint32_t hash = 347671u * 5501u + static_cast<uint32_t>(HashOf(id.app));
+  return java::Wrap(347671u * hash + static_cast<uint32_t>(id.attempt));
+}
+
 /// ContainerId.hashCode.
 int32_t Container::JavaHash() const {
-  auto hash = static_cast<uint32_t>(HashOf(id.attempt.app));
-  hash = 347671u * (347671u * 5501u + hash) + static_cast<uint32_t>(id.attempt.attempt);
-  return java::Wrap(31u * static_cast<uint32_t>(java::HashOfLong(id.value)) + hash);
+  return java::Wrap(31u * static_cast<uint32_t>(java::HashOfLong(id.value)) + static_cast<uint32_t>(HashOf(id.attempt)));
 }
 
 ContainerSlot Containers::Add(AttemptId attempt, AppIndex app, const model::ContainerId& id, NodeIndex node,

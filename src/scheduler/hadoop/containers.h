@@ -77,8 +77,9 @@ struct Container {
            resources, taken, of_attempt, of_node)
 };
 
-/// ApplicationId.hashCode.
+/// ApplicationId.hashCode, ApplicationAttemptId.hashCode.
 int32_t HashOf(const model::ApplicationId& id);
+int32_t HashOf(const model::ApplicationAttemptId& id);
 
 /// Containers by number, which of them belong to an attempt or a node, and what grants took from the asks. O(1) unless
 /// stated.

@@ -113,8 +113,8 @@ struct Books {
   UserLimitCache user_limits;
   ParallelApps parallel;
   Killable killable;
-  /// Containers without a label on nodes of a labelled partition.
-  std::set<model::ContainerId> borrowers;
+  /// Labels that containers were asked for with, where it is not that of their node.
+  std::map<model::ContainerId, PartitionId> asked_labels;
   Rounds rounds;
   std::vector<std::pair<AttemptId, ContainerSlot>> new_masters;  // of the running event
   int64_t preempt_due_ms = INT64_MAX;
@@ -130,9 +130,14 @@ struct Books {
     return {calc, partitions, leaf.shares, config.minimum_allocation, config.quirks.factor_may_be_negative};
   }
   FL_STATE_PART(now_ms, file, labels_of_path, names, containers, nodes, apps, app_priority, master_asks, attempts, starts, partitions,
-                queues, user_limits, parallel, killable, borrowers, rounds, new_masters, preempt_due_ms, queue_check_due_ms)
+                queues, user_limits, parallel, killable, asked_labels, rounds, new_masters, preempt_due_ms, queue_check_due_ms)
 };
 
+/// The label that a container was asked for with (RMContainer.getNodeLabelExpression).
+inline PartitionId AskedLabel(const Books& books, const Container& container) {
+  const auto asked = books.asked_labels.find(container.id);
+  return asked == books.asked_labels.end() ? books.partitions.OfNode(container.node) : asked->second;
+}
 /// Refuses the call.
 void Refuse(Books& books, uint64_t token, model::Refusal why, std::vector<std::string> names = {});
 

@@ -136,7 +136,7 @@ class Decision {
     attempt_.numbers.Add(slot);
     ++attempt_.held;
     const KeyLines* lines = attempt_.asks.Find(proposal_.key);
-    if (partition_ != kNoLabel && lines->Any()->partition == kNoLabel) books_.borrowers.insert(number);
+    if (lines->Any()->partition != partition_) books_.asked_labels[number] = lines->Any()->partition;
     return slot;
   }
 

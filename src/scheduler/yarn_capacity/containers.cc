@@ -81,14 +81,12 @@ void Charge(Books& books, QueueId leaf_id, ContainerSlot slot, const Resources& 
   leaf.usage.AddUsed(partition, by);
   UpdateUsedShare(books, leaf, partition);
   const Container& container = books.containers[slot];
-  if (books.borrowers.contains(container.id)) {
-    auto& borrowing = leaf.own.borrowing[partition];
-    if (sign > 0) {
-      borrowing.insert({container.id, slot});
-    } else {
-      borrowing.erase({container.id, slot});
-    }
-    if (borrowing.empty()) leaf.own.borrowing.erase(partition);
+  if (sign > 0 && partition != kNoLabel && AskedLabel(books, container) == kNoLabel) {
+    leaf.own.borrowing[partition].insert({container.id, slot});
+  } else if (sign < 0) {
+    // Also of a partition that the node has left since.
+    for (auto& [shared, containers] : leaf.own.borrowing) containers.erase({container.id, slot});
+    std::erase_if(leaf.own.borrowing, [](const auto& entry) { return entry.second.empty(); });
   }
   const std::string& user = books.attempts[container.attempt].user;
   leaf.own.users.AddUsed(user, by, partition, books.partitions.Of(partition), books.calc);
@@ -165,7 +163,7 @@ void DropReservation(Books& books, ContainerSlot slot) {
   books.queues[leaf].own.active.Touch(attempt, false);
   Charge(books, leaf, slot, size, partition, -1);
   ChargeAbove(books, leaf, size, partition, -1);
-  books.borrowers.erase(container.id);
+  books.asked_labels.erase(container.id);
   books.attempts[attempt].numbers.Forget(container.id.value, slot);
   books.containers.SetState(slot, ContainerState::kEnded);
   FreeIfGone(books, slot);
@@ -196,7 +194,7 @@ static void ReturnRoom(Books& books, ContainerSlot slot, PartitionId partition) 
   books.queues[leaf].own.active.Touch(container.attempt, false);
   Charge(books, leaf, slot, container.resources, partition, -1);
   ChargeAbove(books, leaf, container.resources, partition, -1);
-  books.borrowers.erase(container.id);
+  books.asked_labels.erase(container.id);
 }
 
 /// AbstractYarnScheduler.recoverResourceRequestForContainer: a grant that nobody picked up is asked for again.

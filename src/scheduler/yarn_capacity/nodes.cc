@@ -83,6 +83,14 @@ static void TakeLabel(Books& books, NodeIndex id, PartitionId to) {
   for (const ContainerSlot slot :
        books.containers.InHashOrder(books.nodes[id].containers, books.nodes[id].most_containers)) {
     MoveContainer(books, slot, from, to);
+    const Container& container = books.containers[slot];
+    if (!container.live) continue;
+    const PartitionId asked = AskedLabel(books, container);
+    if (asked == to) {
+      books.asked_labels.erase(container.id);
+    } else {
+      books.asked_labels[container.id] = asked;
+    }
   }
   if (const ContainerSlot slot = books.nodes[id].reserved; slot.valid()) {
     Complete(books, slot, {End::kKilled, model::kExitAborted, "Container reservation no longer required."});

@@ -16,15 +16,37 @@ void PreemptRoundState::AddUnderserved(const PreemptQueue& queue) {
   if (std::find(list.begin(), list.end(), queue.queue) == list.end()) list.push_back(queue.queue);
 }
 
-bool PreemptRoundState::IsSelected(AttemptId attempt, ContainerSlot slot) const {
-  const auto found = selected.find(attempt);
-  return found != selected.end() && found->second.contains({books.containers[slot].id, slot});
+void PreemptRoundState::Select(ContainerSlot slot, Selection& current) {
+  selected.Add(books.containers[slot], slot);
+  current.Add(books.containers[slot], slot);
 }
 
-void PreemptRoundState::Select(ContainerSlot slot, Selection& current) {
-  const Container& container = books.containers[slot];
-  selected[container.attempt].insert({container.id, slot});
-  current[container.attempt].insert({container.id, slot});
+void Selection::Add(const Container& container, ContainerSlot slot) {
+  if (!ids_.insert(container.id).second) return;
+  const auto [number, is_new] = numbers_.try_emplace(container.attempt, groups_.size());
+  if (is_new) {
+    groups_.emplace_back();
+    hashes_.push_back(hadoop::HashOf(container.id.attempt));
+  }
+  Group& group = groups_[number->second];
+  group.slots.push_back(slot);
+  group.hashes.push_back(container.JavaHash());
+}
+
+std::vector<ContainerSlot> Selection::Of(AttemptId attempt) const {
+  const auto number = numbers_.find(attempt);
+  return number == numbers_.end() ? std::vector<ContainerSlot>{} : groups_[number->second].slots;
+}
+
+std::vector<ContainerSlot> Selection::InOrder() const {
+  std::vector<ContainerSlot> order;
+  for (const uint32_t i : hadoop::java::HashOrder(hashes_, hadoop::java::HashCapacity(hashes_.size()))) {
+    const Group& group = groups_[i];
+    for (const uint32_t j : hadoop::java::HashOrder(group.hashes, hadoop::java::HashCapacity(group.hashes.size()))) {
+      order.push_back(group.slots[j]);
+    }
+  }
+  return order;
 }
 
 namespace {
@@ -157,12 +179,12 @@ void Drop(Books& books, ContainerSlot slot) {
   Complete(books, slot, {hadoop::End::kKilled, model::kExitAborted, "Container reservation no longer required."});
 }
 
-void Mark(Books& books, AttemptId id, const model::ContainerId& container) {
-  Decide(books, container, ms::PreemptionStep::kMarked);
-  const ContainerSlot slot = FindLive(books, container);
-  if (!slot.valid() || !books.containers[slot].live) return;
-  std::vector<model::ContainerId>& marked = books.attempts[id].to_preempt;
-  if (std::find(marked.begin(), marked.end(), container) == marked.end()) marked.push_back(container);
+void Mark(Books& books, ContainerSlot slot) {
+  const Container& container = books.containers[slot];
+  Decide(books, container.id, ms::PreemptionStep::kMarked);
+  if (!container.live) return;
+  std::vector<model::ContainerId>& marked = books.attempts[container.attempt].to_preempt;
+  if (std::find(marked.begin(), marked.end(), container.id) == marked.end()) marked.push_back(container.id);
 }
 
 /// CapacityScheduler.markContainerForKillable. The container may be one that its node alone holds.
@@ -183,26 +205,25 @@ void Kill(Books& books, const model::ContainerId& id, ContainerSlot slot) {
 
 /// preemptOrkillSelectedContainerAfterWait, then what its events do.
 void MarkOrKill(Books& books, const std::vector<Selected>& all) {
-  std::vector<std::pair<AttemptId, model::ContainerId>> marked;
+  std::vector<ContainerSlot> marked;
   std::vector<std::pair<model::ContainerId, ContainerSlot>> killed;
   for (const Selected& one : all) {
-    for (const auto& [attempt, containers] : one.containers) {
-      for (const auto& [id, slot] : containers) {
-        const auto since = books.rounds.marked_ms.find(id);
-        if (since == books.rounds.marked_ms.end()) {
-          books.rounds.marked_ms[id] = books.now_ms;
-          marked.emplace_back(attempt, id);
-        } else if (since->second + one.wait_ms <= books.now_ms) {
-          books.rounds.marked_ms.erase(since);
-          killed.emplace_back(id, slot);
-        }
+    for (const ContainerSlot slot : one.containers.InOrder()) {
+      const model::ContainerId& id = books.containers[slot].id;
+      const auto since = books.rounds.marked_ms.find(id);
+      if (since == books.rounds.marked_ms.end()) {
+        books.rounds.marked_ms[id] = books.now_ms;
+        marked.push_back(slot);
+      } else if (since->second + one.wait_ms <= books.now_ms) {
+        books.rounds.marked_ms.erase(since);
+        killed.emplace_back(id, slot);
       }
     }
   }
   std::erase_if(books.rounds.marked_ms, [&](const auto& entry) {
     return entry.second + 2 * books.file.preemption.wait_before_kill_ms < books.now_ms;
   });
-  for (const auto& [attempt, id] : marked) Mark(books, attempt, id);
+  for (const ContainerSlot slot : marked) Mark(books, slot);
   for (const auto& [id, slot] : killed) Kill(books, id, slot);
 }
 

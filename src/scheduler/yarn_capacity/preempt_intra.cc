@@ -149,12 +149,9 @@ void LeafDemand::ShareOutTo(PreemptApp& app, Resources& left) {
 
 void LeafDemand::AddAlreadySelected(PreemptApp& app, PreemptUser& user) const {
   app.selected = {};
-  const auto found = round_.selected.find(app.id);
-  if (found == round_.selected.end()) return;
-  for (const auto& [id, slot] : found->second) {
+  for (const ContainerSlot slot : round_.selected.Of(app.id)) {
     const Container& container = books_.containers[slot];
-    const PartitionId asked = books_.borrowers.contains(id) ? kNoLabel : books_.partitions.OfNode(container.node);
-    if (asked != queue_.partition) continue;
+    if (AskedLabel(books_, container) != queue_.partition) continue;
     app.selected += container.resources;
     user.selected += container.resources;
   }
@@ -262,7 +259,7 @@ void WithinQueues::SelectFromApp(const PreemptApp& app, ToTake& to_take,
   for (const ContainerSlot slot : live) {
     const Container& container = books_.containers[slot];
     if (to_take.empty()) return;
-    if (round_.IsSelected(app.id, slot) || container.is_master) continue;
+    if (round_.IsSelected(slot) || container.is_master) continue;
     if (keys_.lazy && books_.killable.Any(container.id)) continue;
     if (UserNeeds(app, container, used) || !round_.failure.empty()) break;
     const bool taken = TryTake(round_, to_take, slot, current_, keys_.intra_queue_conservative_drf);

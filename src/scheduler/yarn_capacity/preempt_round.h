@@ -68,7 +68,25 @@ struct PreemptQueue {
   std::map<std::string, PreemptUser> users;
 };
 
-using Selection = std::map<AttemptId, std::set<std::pair<model::ContainerId, ContainerSlot>>>;
+/// Selected containers by attempt, in the order of a Java HashMap of HashSets. O(log containers), a walk n log n.
+class Selection {
+ public:
+  void Add(const Container& container, ContainerSlot slot);
+  bool Has(const model::ContainerId& id) const { return ids_.contains(id); }
+  std::vector<ContainerSlot> Of(AttemptId attempt) const;
+  std::vector<ContainerSlot> InOrder() const;
+
+ private:
+  /// As they came.
+  struct Group {
+    std::vector<ContainerSlot> slots;
+    std::vector<int32_t> hashes;
+  };
+  std::set<model::ContainerId> ids_;
+  std::map<AttemptId, size_t> numbers_;
+  std::vector<Group> groups_;
+  std::vector<int32_t> hashes_;  // of the groups' attempts
+};
 
 /// What one selector chose, and how long its containers have until they are killed.
 struct Selected {
@@ -91,7 +109,7 @@ struct PreemptRoundState {
   const Arithmetic& calc() const { return books.calc; }
   PreemptQueue& Of(QueueId queue, PartitionId partition) { return queues[index.at({queue, partition})]; }
   void AddUnderserved(const PreemptQueue& queue);
-  bool IsSelected(AttemptId attempt, ContainerSlot slot) const;
+  bool IsSelected(ContainerSlot slot) const { return selected.Has(books.containers[slot].id); }
   void Select(ContainerSlot slot, Selection& current);
 };
 

@@ -22,7 +22,7 @@ ToTake ToTakeOf(PreemptRoundState& round, QueueId leaf) {
 bool TryTake(PreemptRoundState& round, ToTake& to_take, ContainerSlot slot, Selection& current, bool conservative) {
   const Arithmetic& calc = round.calc();
   const Container& container = round.books.containers[slot];
-  if (round.IsSelected(container.attempt, slot)) return false;
+  if (round.IsSelected(slot)) return false;
   const PartitionId partition = round.books.partitions.OfNode(container.node);
   const auto found = to_take.find(partition);
   if (found == to_take.end()) return false;
@@ -44,21 +44,19 @@ bool TryTake(PreemptRoundState& round, ToTake& to_take, ContainerSlot slot, Sele
 
 void DeductSelected(PreemptRoundState& round) {
   const Arithmetic& calc = round.calc();
-  for (const auto& [attempt, containers] : round.selected) {
-    for (const auto& [id, slot] : containers) {
-      const Container& container = round.books.containers[slot];
-      if (!round.books.nodes.Alive(container.node)) continue;
-      const QueueId leaf = round.books.attempts[attempt].queue;
-      if (round.books.queues.names().Ambiguous(round.books.queues[leaf].name)) {
-        round.failure = "the name " + round.books.queues[leaf].name + " is that of several queues";
-        return;
-      }
-      PreemptQueue& queue = round.Of(leaf, round.books.partitions.OfNode(container.node));
-      if (calc.Greater(queue.whole, queue.to_take, container.resources)) queue.to_take -= container.resources;
-      queue.to_take = calc.Max(queue.whole, queue.to_take, {});
-      for (PreemptApp& app : queue.apps) {
-        if (calc.Greater(queue.whole, app.to_take, container.resources)) app.to_take -= container.resources;
-      }
+  for (const ContainerSlot slot : round.selected.InOrder()) {
+    const Container& container = round.books.containers[slot];
+    if (!round.books.nodes.Alive(container.node)) continue;
+    const QueueId leaf = round.books.attempts[container.attempt].queue;
+    if (round.books.queues.names().Ambiguous(round.books.queues[leaf].name)) {
+      round.failure = "the name " + round.books.queues[leaf].name + " is that of several queues";
+      return;
+    }
+    PreemptQueue& queue = round.Of(leaf, round.books.partitions.OfNode(container.node));
+    if (calc.Greater(queue.whole, queue.to_take, container.resources)) queue.to_take -= container.resources;
+    queue.to_take = calc.Max(queue.whole, queue.to_take, {});
+    for (PreemptApp& app : queue.apps) {
+      if (calc.Greater(queue.whole, app.to_take, container.resources)) app.to_take -= container.resources;
     }
   }
 }
@@ -83,7 +81,7 @@ class ByQueues {
   bool Take(ContainerSlot slot) {
     return TryTake(round_, to_take_, slot, current_, books_.file.preemption.conservative_drf);
   }
-  bool IsSelected(ContainerSlot slot) const { return round_.IsSelected(books_.containers[slot].attempt, slot); }
+  bool IsSelected(ContainerSlot slot) const { return round_.IsSelected(slot); }
   void SelectBorrowed(const Leaf& leaf);
   void SelectFromApp(AttemptId id);
   void SelectMasters(const Queue& leaf);
@@ -211,7 +209,7 @@ std::optional<ForReserved::Choice> ForReserved::Choose(NodeIndex index, bool rea
     const Container& container = books_.containers[slot];
     if (books_.killable.OnNode(index, container.id) || container.is_master) continue;
     if (!TakeFromQueue(container, partition, really)) continue;
-    if (!round_.IsSelected(container.attempt, slot)) {
+    if (!round_.IsSelected(slot)) {
       if (really) choice.containers.push_back(slot);
       chosen += container.resources;
     }
