@@ -353,14 +353,18 @@ void ReadCalculator(const Keys& keys, CapacityQueues& queues) {
 void ReadMapping(const Keys& keys, CapacityQueues& queues) {
   const std::string prefix(kPrefix);
   const std::string format = Value(keys, prefix + "mapping-rule-format", "legacy");
-  CapacityProblem problem;
-  if (format == "legacy") {
-    problem = ReadLegacyMapping(Value(keys, prefix + "queue-mappings"),
-                                Value(keys, "yarn.scheduler.queue-placement-rules.app-name"), queues.mapping);
-  } else if (format == "json") {
+  for (const std::string& rule : SplitTrimmed(Value(keys, "yarn.scheduler.queue-placement-rules"), false)) {
+    queues.application_mapping_chosen |= rule == "app-name";
+  }
+  CapacityProblem problem =
+      ReadLegacyMapping(Value(keys, prefix + "queue-mappings"),
+                        Value(keys, "yarn.scheduler.queue-placement-rules.app-name"), queues.mapping);
+  if (format == "json") {
+    problem = {};
+    queues.json_mapping_chosen = true;
     const std::string json = Value(keys, prefix + "mapping-rule-json");
-    if (!json.empty()) problem = ReadJsonMapping(json, queues.mapping);
-  } else {
+    if (!json.empty()) problem = ReadJsonMapping(json, queues.json_mapping);
+  } else if (format != "legacy") {
     problem = {CapacityFault::kArgument,
                "Illegal queue mapping format '" + format + "' please use 'legacy' or 'json'"};
   }

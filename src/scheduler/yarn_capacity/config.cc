@@ -54,6 +54,7 @@ std::optional<Quirks> QuirksOf(std::string_view version) {
   quirks.maximum_below_capacity_refused = true;
   quirks.maximum_applications_of_default_partition = true;
   quirks.masters_never_on_shared_partitions = true;
+  quirks.first_mapping_decides = true;
   return quirks;
 }
 

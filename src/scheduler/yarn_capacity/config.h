@@ -29,9 +29,12 @@ struct Quirks {
   bool maximum_applications_of_default_partition = false;
   /// 3.3.x: masters never go to nodes of a shared partition (YARN-10854).
   bool masters_never_on_shared_partitions = false;
+  /// 3.3.x: the first mapping of the submission's user or group decides, whether its queue is there or not; otherwise
+  /// the submission goes where it says (UserGroupMappingPlacementRule, AppNameMappingPlacementRule; YARN-10486).
+  bool first_mapping_decides = false;
   FL_FIELDS(headroom_before_partition, percentages_only, factor_may_be_negative, limits_by_dominant_share,
             maximum_below_capacity_refused, maximum_applications_of_default_partition,
-            masters_never_on_shared_partitions)
+            masters_never_on_shared_partitions, first_mapping_decides)
 };
 
 /// The quirks of a Hadoop version: "3.3.6", "3.4.3" (3.4.0 and later decide like it) or "3.5.0"; nullopt otherwise.

@@ -1,5 +1,7 @@
 #include "scheduler/yarn_capacity/placement.h"
 
+#include "scheduler/yarn_capacity/placement_3_3.h"
+
 #include <algorithm>
 #include <optional>
 
@@ -202,10 +204,16 @@ CapacityProblem CheckDynamic(const Books& books, const std::string& path, const 
 
 }  // namespace
 
+/// Those of the format that is chosen.
+static const std::vector<Rule>& Rules(const Books& books) {
+  return books.file.json_mapping_chosen ? books.file.json_mapping : books.file.mapping;
+}
+
 CapacityProblem CheckMapping(const Books& books) {
+  if (books.config.quirks.first_mapping_decides) return CheckFirstMappings(books);
   const std::set<std::string> variables = {"%user",        "%primary_group", "%secondary_group",
                                            "%application", "%specified",     "%default"};
-  for (const Rule& rule : books.file.mapping) {
+  for (const Rule& rule : Rules(books)) {
     if (rule.action != Rule::Action::kPlace) continue;
     if (rule.target.empty()) return Wrong("Queue path is empty.");
     bool fixed = true;
@@ -222,13 +230,14 @@ CapacityProblem CheckMapping(const Books& books) {
 }
 
 Placement Place(const Books& books, const model::scheduler::AppAdded& event) {
+  if (books.config.quirks.first_mapping_decides) return PlaceByFirstMapping(books, event);
   if (event.queue != "default" && !books.file.mapping_override) return {};
   Variables variables(books, event);
   const auto to_default = [&]() -> Placement {
     const std::optional<std::string> path = Normalize(books, variables.ReplaceInPath("%default"), false);
     return path ? Placement{false, *path} : Placement{true, ""};
   };
-  for (const Rule& rule : books.file.mapping) {
+  for (const Rule& rule : Rules(books)) {
     if (!variables.Matches(rule)) continue;
     if (rule.action == Rule::Action::kReject) return {true, ""};
     if (rule.action == Rule::Action::kSetDefault) {

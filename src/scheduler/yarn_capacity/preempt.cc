@@ -29,6 +29,7 @@ void Selection::Add(const Container& container, ContainerSlot slot) {
     hashes_.push_back(hadoop::HashOf(container.id.attempt));
   }
   Group& group = groups_[number->second];
+  group.ids.push_back(container.id);
   group.slots.push_back(slot);
   group.hashes.push_back(container.JavaHash());
 }
@@ -38,12 +39,12 @@ std::vector<ContainerSlot> Selection::Of(AttemptId attempt) const {
   return number == numbers_.end() ? std::vector<ContainerSlot>{} : groups_[number->second].slots;
 }
 
-std::vector<ContainerSlot> Selection::InOrder() const {
-  std::vector<ContainerSlot> order;
+std::vector<std::pair<model::ContainerId, ContainerSlot>> Selection::InOrder() const {
+  std::vector<std::pair<model::ContainerId, ContainerSlot>> order;
   for (const uint32_t i : hadoop::java::HashOrder(hashes_, hadoop::java::HashCapacity(hashes_.size()))) {
     const Group& group = groups_[i];
     for (const uint32_t j : hadoop::java::HashOrder(group.hashes, hadoop::java::HashCapacity(group.hashes.size()))) {
-      order.push_back(group.slots[j]);
+      order.emplace_back(group.ids[j], group.slots[j]);
     }
   }
   return order;
@@ -179,12 +180,12 @@ void Drop(Books& books, ContainerSlot slot) {
   Complete(books, slot, {hadoop::End::kKilled, model::kExitAborted, "Container reservation no longer required."});
 }
 
-void Mark(Books& books, ContainerSlot slot) {
-  const Container& container = books.containers[slot];
-  Decide(books, container.id, ms::PreemptionStep::kMarked);
-  if (!container.live) return;
-  std::vector<model::ContainerId>& marked = books.attempts[container.attempt].to_preempt;
-  if (std::find(marked.begin(), marked.end(), container.id) == marked.end()) marked.push_back(container.id);
+void Mark(Books& books, const model::ContainerId& id) {
+  Decide(books, id, ms::PreemptionStep::kMarked);
+  const ContainerSlot slot = FindLive(books, id);
+  if (!slot.valid()) return;
+  std::vector<model::ContainerId>& marked = books.attempts[books.containers[slot].attempt].to_preempt;
+  if (std::find(marked.begin(), marked.end(), id) == marked.end()) marked.push_back(id);
 }
 
 /// CapacityScheduler.markContainerForKillable. The container may be one that its node alone holds.
@@ -205,15 +206,14 @@ void Kill(Books& books, const model::ContainerId& id, ContainerSlot slot) {
 
 /// preemptOrkillSelectedContainerAfterWait, then what its events do.
 void MarkOrKill(Books& books, const std::vector<Selected>& all) {
-  std::vector<ContainerSlot> marked;
+  std::vector<model::ContainerId> marked;
   std::vector<std::pair<model::ContainerId, ContainerSlot>> killed;
   for (const Selected& one : all) {
-    for (const ContainerSlot slot : one.containers.InOrder()) {
-      const model::ContainerId& id = books.containers[slot].id;
+    for (const auto& [id, slot] : one.containers.InOrder()) {
       const auto since = books.rounds.marked_ms.find(id);
       if (since == books.rounds.marked_ms.end()) {
         books.rounds.marked_ms[id] = books.now_ms;
-        marked.push_back(slot);
+        marked.push_back(id);
       } else if (since->second + one.wait_ms <= books.now_ms) {
         books.rounds.marked_ms.erase(since);
         killed.emplace_back(id, slot);
@@ -223,7 +223,7 @@ void MarkOrKill(Books& books, const std::vector<Selected>& all) {
   std::erase_if(books.rounds.marked_ms, [&](const auto& entry) {
     return entry.second + 2 * books.file.preemption.wait_before_kill_ms < books.now_ms;
   });
-  for (const ContainerSlot slot : marked) Mark(books, slot);
+  for (const model::ContainerId& id : marked) Mark(books, id);
   for (const auto& [id, slot] : killed) Kill(books, id, slot);
 }
 

@@ -74,11 +74,13 @@ class Selection {
   void Add(const Container& container, ContainerSlot slot);
   bool Has(const model::ContainerId& id) const { return ids_.contains(id); }
   std::vector<ContainerSlot> Of(AttemptId attempt) const;
-  std::vector<ContainerSlot> InOrder() const;
+  /// With their names: a reservation is given up before it is marked.
+  std::vector<std::pair<model::ContainerId, ContainerSlot>> InOrder() const;
 
  private:
   /// As they came.
   struct Group {
+    std::vector<model::ContainerId> ids;
     std::vector<ContainerSlot> slots;
     std::vector<int32_t> hashes;
   };

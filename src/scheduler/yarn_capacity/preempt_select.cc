@@ -44,7 +44,7 @@ bool TryTake(PreemptRoundState& round, ToTake& to_take, ContainerSlot slot, Sele
 
 void DeductSelected(PreemptRoundState& round) {
   const Arithmetic& calc = round.calc();
-  for (const ContainerSlot slot : round.selected.InOrder()) {
+  for (const auto& [id, slot] : round.selected.InOrder()) {
     const Container& container = round.books.containers[slot];
     if (!round.books.nodes.Alive(container.node)) continue;
     const QueueId leaf = round.books.attempts[container.attempt].queue;
