@@ -178,8 +178,7 @@ bool ReadPlain(const std::string& key, std::string_view name, const std::string&
 }
 
 /// One key of a queue or a template, by what follows its path.
-void ReadOfQueue(const std::string& key, std::string_view name, const std::string& text,
-                 CapacityQueueSettings& queue) {
+void ReadOfQueue(const std::string& key, std::string_view name, const std::string& text, CapacityQueueSettings& queue) {
   if (ReadPlain(key, name, text, queue) || ReadOfLabel(key, name, "", text, queue)) return;
   if (name == "queues") {
     queue.queues = SplitTrimmed(text, true);
@@ -210,10 +209,9 @@ void ReadOfQueue(const std::string& key, std::string_view name, const std::strin
 
 /// Where the name of a setting begins in "root.a.b.NAME": names of several words by their first one.
 size_t NameBegin(std::string_view path) {
-  static constexpr std::string_view kLong[] = {".accessible-node-labels.", ".auto-queue-creation-v2.",
-                                               ".ordering-policy.",        ".user-settings.",
-                                               ".intra-queue-preemption.", ".auto-create-child-queue.",
-                                               ".leaf-queue-template."};
+  static constexpr std::string_view kLong[] = {
+      ".accessible-node-labels.", ".auto-queue-creation-v2.",  ".ordering-policy.",    ".user-settings.",
+      ".intra-queue-preemption.", ".auto-create-child-queue.", ".leaf-queue-template."};
   size_t begin = path.rfind('.') + 1;
   for (const std::string_view word : kLong) {
     const size_t at = path.find(word);
@@ -310,7 +308,8 @@ void ReadPreemptionKey(const std::string& key, const std::string& text, Capacity
     std::string policy = text;
     std::transform(policy.begin(), policy.end(), policy.begin(), [](unsigned char c) { return std::tolower(c); });
     if (policy != "priority_first" && policy != "userlimit_first") {
-      Fail(queues.problem, CapacityFault::kArgument, key + " is '" + text + "'; write priority_first or userlimit_first");
+      Fail(queues.problem, CapacityFault::kArgument,
+           key + " is '" + text + "'; write priority_first or userlimit_first");
     }
     to.intra_queue_priority_first = policy == "priority_first";
   }
@@ -365,8 +364,7 @@ void ReadMapping(const Keys& keys, CapacityQueues& queues) {
     const std::string json = Value(keys, prefix + "mapping-rule-json");
     if (!json.empty()) problem = ReadJsonMapping(json, queues.json_mapping);
   } else if (format != "legacy") {
-    problem = {CapacityFault::kArgument,
-               "Illegal queue mapping format '" + format + "' please use 'legacy' or 'json'"};
+    problem = {CapacityFault::kArgument, "Illegal queue mapping format '" + format + "' please use 'legacy' or 'json'"};
   }
   if (problem) Fail(queues.problem, problem.fault, problem.message);
 }

@@ -60,11 +60,21 @@ bool IsVector(std::string_view text) {
 
 /// UnitsConversionUtil: factor to the unit without prefix; nothing for an unknown unit.
 std::optional<double> UnitFactor(std::string_view unit) {
-  static constexpr std::pair<std::string_view, double> kUnits[] = {
-      {"", 1},           {"p", 1e-12},      {"n", 1e-9},          {"u", 1e-6},
-      {"m", 1e-3},       {"k", 1e3},        {"M", 1e6},           {"G", 1e9},
-      {"T", 1e12},       {"P", 1e15},       {"Ki", 1024.0},       {"Mi", 1048576.0},
-      {"Gi", 1073741824.0}, {"Ti", 1099511627776.0}, {"Pi", 1125899906842624.0}};
+  static constexpr std::pair<std::string_view, double> kUnits[] = {{"", 1},
+                                                                   {"p", 1e-12},
+                                                                   {"n", 1e-9},
+                                                                   {"u", 1e-6},
+                                                                   {"m", 1e-3},
+                                                                   {"k", 1e3},
+                                                                   {"M", 1e6},
+                                                                   {"G", 1e9},
+                                                                   {"T", 1e12},
+                                                                   {"P", 1e15},
+                                                                   {"Ki", 1024.0},
+                                                                   {"Mi", 1048576.0},
+                                                                   {"Gi", 1073741824.0},
+                                                                   {"Ti", 1099511627776.0},
+                                                                   {"Pi", 1125899906842624.0}};
   for (const auto& [name, factor] : kUnits) {
     if (name == unit) return factor;
   }
@@ -168,8 +178,9 @@ CapacityValue Read(const std::string& text, float default_percent) {
 void ReadPercent(const std::string& text, CapacityValue& value) {
   const auto number = java::ParseReal<float>(text);
   if (!number) {
-    value.problem = {CapacityFault::kNumber, "'" + text + "' is no capacity; write a percentage such as 12.5, a weight "
-                                             "such as 2w, or amounts such as [memory=4096,vcores=4]"};
+    value.problem = {CapacityFault::kNumber, "'" + text +
+                                                 "' is no capacity; write a percentage such as 12.5, a weight "
+                                                 "such as 2w, or amounts such as [memory=4096,vcores=4]"};
     return;
   }
   value.percent = *number;

@@ -128,7 +128,7 @@ struct CapacityPreemption {
   float total_per_round = 0.1F;
   double max_ignored_over_capacity = 0.1;
   double natural_termination_factor = 0.2;
-  bool count_reserved = false;      // additional_res_balance_based_on_reserved_containers
+  bool count_reserved = false;       // additional_res_balance_based_on_reserved_containers
   bool select_for_reserved = false;  // select_based_on_reserved_containers
   bool conservative_drf = false;
   bool balance = false;  // preemption-to-balance-queue-after-satisfied.enabled
@@ -170,10 +170,10 @@ struct CapacityQueues {
   int32_t maximum_queue_depth = 2;
   int64_t queue_expiration_seconds = 300;
   bool mapping_override = false;
-  std::vector<CapacityMappingRule> mapping;         // queue-mappings, queue-placement-rules.app-name
-  std::vector<CapacityMappingRule> json_mapping;    // mapping-rule-json
-  bool json_mapping_chosen = false;                 // mapping-rule-format
-  bool application_mapping_chosen = false;          // queue-placement-rules names app-name (3.3.x)
+  std::vector<CapacityMappingRule> mapping;       // queue-mappings, queue-placement-rules.app-name
+  std::vector<CapacityMappingRule> json_mapping;  // mapping-rule-json
+  bool json_mapping_chosen = false;               // mapping-rule-format
+  bool application_mapping_chosen = false;        // queue-placement-rules names app-name (3.3.x)
   CapacityPreemption preemption;
   std::map<std::string, CapacityQueueKeys> queues;  // by path, those not in the tree included
   /// Labels named below a path's accessible-node-labels, "" with them.
@@ -185,8 +185,7 @@ struct CapacityQueues {
             node_locality_delay, rack_locality_additional_delay, rack_locality_full_reset, offswitch_per_heartbeat,
             assign_multiple, max_assign_per_heartbeat, continue_looking, asynchronous, legacy_queue_mode, user_metrics,
             maximum_queue_depth, queue_expiration_seconds, mapping_override, mapping, json_mapping, json_mapping_chosen,
-            application_mapping_chosen, preemption, queues,
-            configured_labels, problem)
+            application_mapping_chosen, preemption, queues, configured_labels, problem)
 };
 
 }  // namespace fairlead::model

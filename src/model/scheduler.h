@@ -444,10 +444,10 @@ struct RoundFailed {
   FL_FIELDS(why)
 };
 
-using Effect = std::variant<CallRefused, AppAccepted, Granted, Reserved, Unreserved, Finished, PreemptionNotice,
-                            AllocateAnswered, MoveAnswered, PriorityAnswered, ResizeAnswered, ReloadAnswered,
-                            GangExpired, ReloadCutShort, VictimsChosen, UseLearned, AppPlaced, PreemptionDecided,
-                            RoundFailed>;
+using Effect =
+    std::variant<CallRefused, AppAccepted, Granted, Reserved, Unreserved, Finished, PreemptionNotice, AllocateAnswered,
+                 MoveAnswered, PriorityAnswered, ResizeAnswered, ReloadAnswered, GangExpired, ReloadCutShort,
+                 VictimsChosen, UseLearned, AppPlaced, PreemptionDecided, RoundFailed>;
 
 /// Why a request waits: the binding reason, found by a dry pass of the placing code.
 enum class PendingReason : uint8_t {

@@ -388,9 +388,9 @@ void Player::DumpQueue(const CapacityQueueView& queue, json& out) const {
   out["maxApps"] = queue.max_apps;
   out["maxAppsPerUser"] = queue.max_apps_per_user;
   for (const auto& [name, user] : queue.users) {
-    out["users"][name] = {{"used", ToJson(user.used)},          {"amUsed", ToJson(user.masters_used)},
-                          {"active", user.active_apps},         {"pending", user.pending_apps},
-                          {"limit", ToJson(user.limit)},        {"weight", FloatToJson(user.weight)}};
+    out["users"][name] = {{"used", ToJson(user.used)},   {"amUsed", ToJson(user.masters_used)},
+                          {"active", user.active_apps},  {"pending", user.pending_apps},
+                          {"limit", ToJson(user.limit)}, {"weight", FloatToJson(user.weight)}};
   }
 }
 
@@ -425,7 +425,7 @@ void NarrowFloats(json& value) {
 }
 
 Difference ReplayHere(const json& scenario, const std::vector<json>& expected, const std::string& version,
-                  bool check_invariants) {
+                      bool check_invariants) {
   Player player;
   json refused = player.Start(scenario, version);
   const bool refused_there = expected.size() == 1 && expected[0].value("op", "") == "init";
@@ -445,13 +445,15 @@ Difference ReplayApart(const std::function<Difference()>& replay) {
   if (child == 0) {
     close(ends[0]);
     const Difference difference = replay();
-    const bool written = write(ends[1], difference.data(), difference.size()) == static_cast<ssize_t>(difference.size());
+    const bool written =
+        write(ends[1], difference.data(), difference.size()) == static_cast<ssize_t>(difference.size());
     _exit(written ? 0 : 1);
   }
   close(ends[1]);
   Difference difference;
   char buffer[4096];
-  for (ssize_t n = 0; (n = read(ends[0], buffer, sizeof buffer)) > 0;) difference.append(buffer, static_cast<size_t>(n));
+  for (ssize_t n = 0; (n = read(ends[0], buffer, sizeof buffer)) > 0;)
+    difference.append(buffer, static_cast<size_t>(n));
   close(ends[0]);
   int status = 0;
   if (child < 0 || waitpid(child, &status, 0) != child || status != 0) return "  the replay ended early\n" + difference;

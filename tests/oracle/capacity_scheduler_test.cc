@@ -1,8 +1,8 @@
-#include "oracle/capacity_scheduler_replay.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
+
+#include "oracle/capacity_scheduler_replay.h"
 
 namespace fairlead::oracle {
 namespace {

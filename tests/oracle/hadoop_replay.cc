@@ -217,8 +217,8 @@ void HadoopPlayer::RecordReservations(json& out) const {
   }
 }
 
-Difference PlayAll(HadoopPlayer& player, const json& scenario, const std::vector<json>& expected,
-                   bool check_invariants, const std::function<void(json& step)>& adjust) {
+Difference PlayAll(HadoopPlayer& player, const json& scenario, const std::vector<json>& expected, bool check_invariants,
+                   const std::function<void(json& step)>& adjust) {
   const json& steps = scenario.at("steps");
   if (steps.size() != expected.size()) {
     return "  " + std::to_string(steps.size()) + " steps, but " + std::to_string(expected.size()) + " recorded";

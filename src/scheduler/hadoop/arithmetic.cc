@@ -111,15 +111,13 @@ Resources Arithmetic::MultiplyUp(const Resources& a, double by, const Resources&
 
 Resources Arithmetic::MultiplyUp(const Resources& a, std::span<const double> by, const Resources& step) const {
   if (!dominant()) return OfMemory(Up(java::ToLong(static_cast<double>(a[0]) * by[0] + 0.5), step[0]));
-  return ForEachType(a, types_, [&](size_t i) {
-    return Up(java::ToLong(std::ceil(static_cast<double>(a[i]) * by[i])), step[i]);
-  });
+  return ForEachType(a, types_,
+                     [&](size_t i) { return Up(java::ToLong(std::ceil(static_cast<double>(a[i]) * by[i])), step[i]); });
 }
 
 Resources Arithmetic::MultiplyDown(const Resources& a, double by, const Resources& step) const {
   if (!dominant()) return OfMemory(Down(java::ToLong(static_cast<double>(a[0]) * by), step[0]));
-  return ForEachType(a, types_,
-                     [&](size_t i) { return Down(java::ToLong(static_cast<double>(a[i]) * by), step[i]); });
+  return ForEachType(a, types_, [&](size_t i) { return Down(java::ToLong(static_cast<double>(a[i]) * by), step[i]); });
 }
 
 Resources Arithmetic::DivideAndCeil(const Resources& a, float by) const {

@@ -8,8 +8,8 @@
 
 #include "base/hash.h"
 #include "base/state.h"
-#include "model/resources.h"
 #include "model/refusal.h"
+#include "model/resources.h"
 #include "model/scheduler.h"
 #include "scheduler/hadoop/ids.h"
 #include "scheduler/hadoop/java.h"

@@ -30,7 +30,8 @@ int32_t HashOf(const model::ApplicationAttemptId& id) {
 
 /// ContainerId.hashCode.
 int32_t Container::JavaHash() const {
-  return java::Wrap(31u * static_cast<uint32_t>(java::HashOfLong(id.value)) + static_cast<uint32_t>(HashOf(id.attempt)));
+  return java::Wrap(31u * static_cast<uint32_t>(java::HashOfLong(id.value)) +
+                    static_cast<uint32_t>(HashOf(id.attempt)));
 }
 
 ContainerSlot Containers::Add(AttemptId attempt, AppIndex app, const model::ContainerId& id, NodeIndex node,

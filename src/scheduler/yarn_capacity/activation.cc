@@ -1,8 +1,8 @@
 #include "scheduler/yarn_capacity/activation.h"
 
-#include "scheduler/yarn_capacity/setup.h"
-
 #include <algorithm>
+
+#include "scheduler/yarn_capacity/setup.h"
 
 namespace fairlead::scheduler::yarn_capacity {
 
@@ -44,8 +44,7 @@ static Resources UserMasterLimit(const Books& books, const Queue& leaf, Partitio
   const Share& share = leaf.shares[partition];
   float of_minimum = share.master_percent * part * users.factor();
   if (users.factor() == -1.0F && !books.config.quirks.factor_may_be_negative) of_minimum = share.master_percent;
-  const Resources limit =
-      books.calc.MultiplyUp(share.effective_min, static_cast<double>(of_minimum), books.minimum());
+  const Resources limit = books.calc.MultiplyUp(share.effective_min, static_cast<double>(of_minimum), books.minimum());
   return books.calc.Min(leaf.own.last_cluster, limit, leaf.usage.master_limit(partition));
 }
 
@@ -106,8 +105,7 @@ void RefreshOrder(Books& books, Queue& leaf) {
 
 /// AbstractLeafQueue.getHeadroom.
 static Resources HeadroomIn(Books& books, Queue& leaf, const Attempt& attempt, PartitionId partition) {
-  Resources of_user =
-      leaf.own.users.LimitForActive(attempt.user, partition, Mode::kRespect, books.BasisOf(leaf));
+  Resources of_user = leaf.own.users.LimitForActive(attempt.user, partition, Mode::kRespect, books.BasisOf(leaf));
   const User* user = leaf.own.users.Find(attempt.user);
   const bool known = user != nullptr && user->born == attempt.headroom_user;
   hadoop::SubtractNonNegative(of_user, (known ? user->usage : attempt.headroom_usage).used(partition));

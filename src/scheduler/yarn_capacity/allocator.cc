@@ -74,10 +74,8 @@ bool Allocator::MayServe(const RequestKey& key, const KeyLines& lines, Locality 
     if (places == 1) return true;
     const int32_t additional = books_.file.rack_locality_additional_delay;
     if (additional > -1) return missed > std::min(nodes(), books_.file.node_locality_delay + additional);
-    const float factor =
-        std::min(static_cast<float>(std::max(places - 1, 0)) / static_cast<float>(nodes()), 1.0F);
-    const float wait =
-        std::min(static_cast<float>(nodes()), static_cast<float>(int64_t{lines.AnyCount()}) * factor);
+    const float factor = std::min(static_cast<float>(std::max(places - 1, 0)) / static_cast<float>(nodes()), 1.0F);
+    const float wait = std::min(static_cast<float>(nodes()), static_cast<float>(int64_t{lines.AnyCount()}) * factor);
     return wait < static_cast<float>(missed);
   }
   if (count_of(node_.rack) <= 0) return false;

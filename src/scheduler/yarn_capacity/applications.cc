@@ -116,10 +116,10 @@ void Apply(Books& books, const ms::AppAdded& event) {
   }
   Add(books, event, queue, priority);
   // The master's size and partition count from the attempt on.
-  books.master_asks[event.app.value] = event.master_asks.empty() || event.unmanaged
-                                           ? MasterAsk{books.minimum(), kNoLabel}
-                                           : MasterAsk{event.master_asks.front().capability,
-                                                       books.partitions.Intern(event.master_asks.front().label)};
+  books.master_asks[event.app.value] =
+      event.master_asks.empty() || event.unmanaged
+          ? MasterAsk{books.minimum(), kNoLabel}
+          : MasterAsk{event.master_asks.front().capability, books.partitions.Intern(event.master_asks.front().label)};
   ms::AppAccepted accepted{event.app, books.queues[queue].path, true, event.token};
   accepted.priority = priority;
   books.Emit(accepted);

@@ -129,8 +129,8 @@ void Apply(Books& books, const ms::Acquired& event) {
 bool UpdateAsks(Books& books, AttemptId id, std::vector<Asks::Line> lines, bool give_back) {
   std::vector<std::vector<Asks::Line>> groups;
   for (Asks::Line& line : lines) {
-    const auto group = std::find_if(groups.begin(), groups.end(),
-                                    [&](const auto& one) { return one.front().key == line.key; });
+    const auto group =
+        std::find_if(groups.begin(), groups.end(), [&](const auto& one) { return one.front().key == line.key; });
     if (group == groups.end()) {
       groups.push_back({std::move(line)});
     } else {
@@ -175,7 +175,8 @@ void MoveAsks(Books& books, AttemptId id, QueueId source, QueueId target) {
     for (const NodeIndex node : counts.reserved_on) {
       const ContainerSlot slot = books.nodes[node].reserved;
       const KeyLines* lines = attempt.asks.Find(key);
-      if (!slot.valid() || (lines != nullptr && lines->Any() != nullptr && lines->Any()->partition != kNoLabel)) continue;
+      if (!slot.valid() || (lines != nullptr && lines->Any() != nullptr && lines->Any()->partition != kNoLabel))
+        continue;
       const Resources& size = books.containers[slot].resources;
       books.queues.ForEachUp(source, [&](Queue& queue) { queue.metrics_reserved -= size; });
       books.queues.ForEachUp(target, [&](Queue& queue) { queue.metrics_reserved += size; });

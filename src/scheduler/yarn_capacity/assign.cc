@@ -224,9 +224,9 @@ class Offer {
     const auto held = known.find(attempt.user);
     const Resources limit =
         UserLimit(books_, id, partition_, mode_, held == known.end() ? nullptr : &held->second.limit);
-    UserLimitCache::Known& cached = held == known.end()
-                                        ? known.emplace(attempt.user, UserLimitCache::Known{limit, true, {}}).first->second
-                                        : held->second;
+    UserLimitCache::Known& cached =
+        held == known.end() ? known.emplace(attempt.user, UserLimitCache::Known{limit, true, {}}).first->second
+                            : held->second;
     if (!cached.may_get && reserved.FitsIn(cached.reservation)) return false;
     const bool may = UserMayGet(leaf, attempt, limit, limits);
     if (!may && cached.reservation.FitsIn(reserved)) {
@@ -257,8 +257,7 @@ void TryReserved(Books& books, NodeIndex node, const Decide& decide) {
   const AttemptId attempt = books.containers[books.nodes[node].reserved].attempt;
   if (books.apps.Current(books.attempts[attempt].app) != attempt) return;
   Limits limits(books.partitions.Of(kNoLabel));
-  const Proposal proposal =
-      Offer(books, node, Mode::kRespect).ToQueue(books.attempts[attempt].queue, limits);
+  const Proposal proposal = Offer(books, node, Mode::kRespect).ToQueue(books.attempts[attempt].queue, limits);
   decide(proposal);
 }
 

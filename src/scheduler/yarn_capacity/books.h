@@ -55,21 +55,21 @@ struct Attempt : hadoop::AppAttempt {
   bool runnable = true;
   bool recovering = false;
   PartitionId master_partition = kNoLabel;
-  Usage usage;                 // masters: what its master is to get, for the whole of its life
-  int64_t cached_used = 0;     // memory, as its leaf's order last saw it
+  Usage usage;              // masters: what its master is to get, for the whole of its life
+  int64_t cached_used = 0;  // memory, as its leaf's order last saw it
   int64_t cached_pending = 0;
   std::map<RequestKey, KeyCounts> counts;
-  uint32_t most_live = 0;                        // decides the size of the hash table
-  uint32_t held = 0;                             // containers that name it, those included that only a node holds
+  uint32_t most_live = 0;  // decides the size of the hash table
+  uint32_t held = 0;       // containers that name it, those included that only a node holds
   std::set<PartitionId> requested_partitions;
-  QueueId headroom_of;                           // whose headroom it is told; not valid: none yet
-  uint64_t headroom_user = 0;                    // and of which user there (User::born)
-  Usage headroom_usage;                          // of that user, if the leaf has forgotten it since
-  std::vector<model::ContainerId> to_preempt;    // marked since the last allocate call
-  Resources unconfirmed;                         // proposed and not yet decided
-  FL_STATE(blacklist, queue, stopped, master, asks, app, number, start_ms, used, live, numbers, reserved_nodes, reserved,
-           in_use, user, priority, start, runnable, recovering, master_partition, usage, cached_used, cached_pending,
-           counts, most_live, held, requested_partitions, headroom_of, headroom_user, headroom_usage,
+  QueueId headroom_of;                         // whose headroom it is told; not valid: none yet
+  uint64_t headroom_user = 0;                  // and of which user there (User::born)
+  Usage headroom_usage;                        // of that user, if the leaf has forgotten it since
+  std::vector<model::ContainerId> to_preempt;  // marked since the last allocate call
+  Resources unconfirmed;                       // proposed and not yet decided
+  FL_STATE(blacklist, queue, stopped, master, asks, app, number, start_ms, used, live, numbers, reserved_nodes,
+           reserved, in_use, user, priority, start, runnable, recovering, master_partition, usage, cached_used,
+           cached_pending, counts, most_live, held, requested_partitions, headroom_of, headroom_user, headroom_usage,
            to_preempt, unconfirmed)
 };
 
@@ -93,7 +93,7 @@ struct Books {
   YarnCapacityConfig config;
   Arithmetic calc;
   bool file_asynchronous = false;  // schedule-asynchronously.enable, read once
-  bool legacy_at_start = true;  // CapacitySchedulerQueueCapacityHandler reads the key once
+  bool legacy_at_start = true;     // CapacitySchedulerQueueCapacityHandler reads the key once
   EffectSink* out = nullptr;
 
   int64_t now_ms = 0;
@@ -104,7 +104,7 @@ struct Books {
   hadoop::Containers containers;
   hadoop::Nodes nodes;
   hadoop::Apps apps;
-  std::vector<int32_t> app_priority;  // by AppIndex: of the submission
+  std::vector<int32_t> app_priority;          // by AppIndex: of the submission
   std::map<uint32_t, MasterAsk> master_asks;  // by AppIndex
   Pool<Attempt, hadoop::AttemptTag> attempts;
   int64_t starts = 0;
@@ -129,8 +129,9 @@ struct Books {
   LimitBasis BasisOf(const Queue& leaf) const {
     return {calc, partitions, leaf.shares, config.minimum_allocation, config.quirks.factor_may_be_negative};
   }
-  FL_STATE_PART(now_ms, file, labels_of_path, names, containers, nodes, apps, app_priority, master_asks, attempts, starts, partitions,
-                queues, user_limits, parallel, killable, asked_labels, rounds, new_masters, preempt_due_ms, queue_check_due_ms)
+  FL_STATE_PART(now_ms, file, labels_of_path, names, containers, nodes, apps, app_priority, master_asks, attempts,
+                starts, partitions, queues, user_limits, parallel, killable, asked_labels, rounds, new_masters,
+                preempt_due_ms, queue_check_due_ms)
 };
 
 /// The label that a container was asked for with (RMContainer.getNodeLabelExpression).

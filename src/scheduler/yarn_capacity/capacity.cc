@@ -132,8 +132,8 @@ static void UpdateEffective(Books& books, Queue& queue) {
     }
     const Queue& parent = books.queues[queue.parent];
     const auto ratio = parent.min_ratio.find(label);
-    share.effective_min = ratio == parent.min_ratio.end() ? share.configured_min
-                                                          : Shrunk(share.configured_min, ratio->second);
+    share.effective_min =
+        ratio == parent.min_ratio.end() ? share.configured_min : Shrunk(share.configured_min, ratio->second);
     const Share& above = parent.shares[label];
     const Resources& most = above.configured_max.IsZero() ? above.effective_max : above.configured_max;
     share.effective_max = share.configured_max.IsZero() ? most : books.calc.Min(total, share.configured_max, most);

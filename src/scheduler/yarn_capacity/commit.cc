@@ -131,8 +131,8 @@ class Decision {
   /// Takes the next number, also for a reservation.
   ContainerSlot Create() {
     const model::ContainerId number{{books_.apps[attempt_.app].id, attempt_.number}, attempt_.numbers.Next()};
-    const ContainerSlot slot = books_.containers.Add(proposal_.attempt, attempt_.app, number, proposal_.node,
-                                                     proposal_.key, proposal_.size);
+    const ContainerSlot slot =
+        books_.containers.Add(proposal_.attempt, attempt_.app, number, proposal_.node, proposal_.key, proposal_.size);
     attempt_.numbers.Add(slot);
     ++attempt_.held;
     const KeyLines* lines = attempt_.asks.Find(proposal_.key);
@@ -152,8 +152,7 @@ class Decision {
     attempt_.usage.AddReserved(partition_, proposal_.size);
     books_.nodes.SetReserved(proposal_.node, slot);
     const Container& container = books_.containers[slot];
-    books_.Emit(
-        ms::Reserved{attempt_.app, proposal_.node, container.id, container.resources, proposal_.key.priority});
+    books_.Emit(ms::Reserved{attempt_.app, proposal_.node, container.id, container.resources, proposal_.key.priority});
     return slot;
   }
 

@@ -46,7 +46,7 @@ struct YarnCapacityConfig {
   int32_t max_application_priority = 0;                                 // yarn.cluster.max-application-priority
   bool node_labels = false;                                             // yarn.node-labels.enabled
   bool masters_on_shared_partitions = false;  // yarn.resourcemanager.node-labels.am.allow-non-exclusive-allocation
-  bool include_port_in_node_name = false;                               // yarn.scheduler.include-port-in-node-name
+  bool include_port_in_node_name = false;     // yarn.scheduler.include-port-in-node-name
   /// Asks are also capped at the largest node, as Hadoop does ten seconds after its start.
   bool cap_at_largest_node = true;
   /// The preemption monitor and the removal of idle queues run by time, from Step and NextDeadline; otherwise only

@@ -36,9 +36,7 @@ class Partitions {
     static const Resources nothing;
     return id.value < labels_.size() ? labels_[id.value].resource : nothing;
   }
-  PartitionId OfNode(NodeIndex node) const {
-    return node.value < of_node_.size() ? of_node_[node.value] : kNoLabel;
-  }
+  PartitionId OfNode(NodeIndex node) const { return node.value < of_node_.size() ? of_node_[node.value] : kNoLabel; }
 
   /// The node counts with `size` from now on; nothing any more.
   void Activate(NodeIndex node, PartitionId label, const Resources& size);

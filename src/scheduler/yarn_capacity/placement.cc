@@ -1,9 +1,9 @@
 #include "scheduler/yarn_capacity/placement.h"
 
-#include "scheduler/yarn_capacity/placement_3_3.h"
-
 #include <algorithm>
 #include <optional>
+
+#include "scheduler/yarn_capacity/placement_3_3.h"
 
 namespace fairlead::scheduler::yarn_capacity {
 
@@ -222,8 +222,7 @@ CapacityProblem CheckMapping(const Books& books) {
       fixed &= !variables.contains(part);
       if (!fixed) break;
     }
-    CapacityProblem problem =
-        fixed ? CheckStatic(books, rule.target) : CheckDynamic(books, rule.target, variables);
+    CapacityProblem problem = fixed ? CheckStatic(books, rule.target) : CheckDynamic(books, rule.target, variables);
     if (problem) return problem;
   }
   return {};

@@ -121,8 +121,8 @@ CapacityProblem Wrong(const std::string& target) {
 Placement PlaceByFirstMapping(const Books& books, const model::scheduler::AppAdded& event) {
   const FirstMapping mapping(books, event);
   const auto used = [&](const Answer& answer) {
-    return answer.path && (event.queue == "default" || event.queue == Ends(*answer.path).leaf ||
-                           books.file.mapping_override);
+    return answer.path &&
+           (event.queue == "default" || event.queue == Ends(*answer.path).leaf || books.file.mapping_override);
   };
   if (books.file.application_mapping_chosen) {
     const Answer answer = mapping.OfApplication();

@@ -161,7 +161,8 @@ std::vector<Selected> RunSelectors(PreemptRoundState& round) {
   run(keys.wait_before_kill_ms,
       [&](Selection& current) { SelectByQueues(round, keys.count_reserved, false, current); });
   if (keys.balance) {
-    const int64_t wait = keys.balance_wait_before_kill_ms > 0 ? keys.balance_wait_before_kill_ms : keys.wait_before_kill_ms;
+    const int64_t wait =
+        keys.balance_wait_before_kill_ms > 0 ? keys.balance_wait_before_kill_ms : keys.wait_before_kill_ms;
     run(wait, [&](Selection& current) { SelectByQueues(round, false, true, current); });
   }
   if (keys.intra_queue) {
@@ -194,8 +195,7 @@ void Kill(Books& books, const model::ContainerId& id, ContainerSlot slot) {
   if (!books.containers.Has(slot) || books.containers[slot].id != id) return;
   const Container& container = books.containers[slot];
   if (!books.file.preemption.lazy) {
-    return Complete(books, slot,
-                    {hadoop::End::kKilled, model::kExitPreempted, "Container preempted by scheduler"});
+    return Complete(books, slot, {hadoop::End::kKilled, model::kExitPreempted, "Container preempted by scheduler"});
   }
   const Killable::One one{slot, container.resources};
   if (container.on_node) books.killable.AddToNode(container.node, id, one);

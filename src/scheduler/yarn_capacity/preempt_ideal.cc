@@ -81,7 +81,8 @@ void Sharing::Share(const PreemptQueue& parent) {
   for (const size_t child : children) {
     PreemptQueue& queue = At(child);
     const Resources used = queue.used - queue.killable;
-    const Resources least = calc_.Max(whole_, calc_.Min(whole_, queue.used + queue.pending, queue.guaranteed), queue.ideal);
+    const Resources least =
+        calc_.Max(whole_, calc_.Min(whole_, queue.used + queue.pending, queue.guaranteed), queue.ideal);
     queue.surplus = calc_.Greater(whole_, used, least) ? Multiply(used - least, scale) : Resources{};
   }
 }
@@ -107,7 +108,8 @@ void Sharing::Fix(const std::vector<size_t>& queues, Resources& callers, bool ig
       if (!calc_.AnyAboveZero(unassigned)) break;
       Resources step;
       for (size_t type = 0; type < calc_.types(); ++type) step[type] = 1;
-      const Resources available = hadoop::ComponentwiseMin(calc_.MultiplyUp(at_start, At(i).normalized, step), unassigned);
+      const Resources available =
+          hadoop::ComponentwiseMin(calc_.MultiplyUp(at_start, At(i).normalized, step), unassigned);
       const Resources done = available - Offer(At(i), available);
       if (calc_.Greater(whole_, done, {})) by_need.Add(i, compare);
       unassigned -= done;

@@ -30,7 +30,11 @@ namespace {
 class LeafDemand {
  public:
   LeafDemand(PreemptRoundState& round, PreemptQueue& queue)
-      : round_(round), books_(round.books), calc_(round.calc()), keys_(round.books.file.preemption), queue_(queue),
+      : round_(round),
+        books_(round.books),
+        calc_(round.calc()),
+        keys_(round.books.file.preemption),
+        queue_(queue),
         leaf_(round.books.queues[queue.queue]) {}
   void Compute();
 

@@ -105,8 +105,8 @@ struct PreemptRoundState {
   std::map<PartitionId, std::vector<QueueId>> underserved;  // each once, in order of insertion
   Resources allowed;                                        // that may still be taken in this round
   Selection selected;
-  std::vector<ContainerSlot> dropped;       // reservations
-  std::string failure;                      // the round ends
+  std::vector<ContainerSlot> dropped;  // reservations
+  std::string failure;                 // the round ends
 
   const Arithmetic& calc() const { return books.calc; }
   PreemptQueue& Of(QueueId queue, PartitionId partition) { return queues[index.at({queue, partition})]; }

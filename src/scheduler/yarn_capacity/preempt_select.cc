@@ -2,9 +2,9 @@
 
 #include "scheduler/hadoop/calculator.h"
 #include "scheduler/hadoop/java.h"
+#include "scheduler/yarn_capacity/activation.h"
 #include "scheduler/yarn_capacity/containers.h"
 #include "scheduler/yarn_capacity/preempt_round.h"
-#include "scheduler/yarn_capacity/activation.h"
 
 namespace fairlead::scheduler::yarn_capacity {
 
@@ -199,9 +199,8 @@ std::optional<ForReserved::Choice> ForReserved::Choose(NodeIndex index, bool rea
   if (Fits(needed, room)) return std::nullopt;
   const PartitionId partition = books_.partitions.OfNode(index);
   std::vector<ContainerSlot> running = books_.containers.InHashOrder(node.containers, node.most_containers);
-  std::sort(running.begin(), running.end(), [&](ContainerSlot a, ContainerSlot b) {
-    return books_.containers[b].id < books_.containers[a].id;
-  });
+  std::sort(running.begin(), running.end(),
+            [&](ContainerSlot a, ContainerSlot b) { return books_.containers[b].id < books_.containers[a].id; });
   Choice choice{0, index, {}};
   Resources chosen;
   bool enough = false;

@@ -87,7 +87,7 @@ struct Queue {
   QueueSettings settings;
   Shares shares;
   Usage usage;
-  Resources metrics_reserved;      // QueueMetrics: the default partition's
+  Resources metrics_reserved;           // QueueMetrics: the default partition's
   int64_t last_submission_ms = kNever;  // as it is known to the removal of idle queues
   std::vector<QueueId> children;
   int32_t apps_below = 0;      // of parents

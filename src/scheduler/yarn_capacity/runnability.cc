@@ -94,9 +94,8 @@ void StartSome(Books& books, const std::vector<List>& lists, size_t most) {
 bool DecideRunnable(Books& books, AttemptId id) {
   Attempt& attempt = books.attempts[id];
   bool runs = books.parallel.Running(attempt.user) < LimitOf(books, attempt.user);
-  books.queues.ForEachUp(attempt.queue, [&](const Queue& queue) {
-    runs &= queue.runnable_apps() < queue.settings.max_parallel_apps;
-  });
+  books.queues.ForEachUp(attempt.queue,
+                         [&](const Queue& queue) { runs &= queue.runnable_apps() < queue.settings.max_parallel_apps; });
   attempt.runnable = runs;
   return runs;
 }

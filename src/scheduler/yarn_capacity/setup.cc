@@ -108,12 +108,9 @@ bool MayMakeQueues(const Books& books, const Queue& queue) {
 
 Rank RankOf(const Books& books, AttemptId id) {
   const Attempt& attempt = books.attempts[id];
-  return {attempt.recovering,
-          attempt.priority,
-          attempt.cached_used,
-          attempt.cached_used + attempt.cached_pending,
-          books.apps[attempt.app].id,
-          attempt.start};
+  return {attempt.recovering,         attempt.priority,
+          attempt.cached_used,        attempt.cached_used + attempt.cached_pending,
+          books.apps[attempt.app].id, attempt.start};
 }
 
 /// CSQueueUtils.updateUsedCapacity.
@@ -218,8 +215,7 @@ class SetUpQueue {
   /// AbstractCSQueue.parseAndSetDynamicTemplates.
   void TakeTemplateLabels() {
     if (!queue_.dynamic) return;
-    const auto of_template =
-        books_.file.configured_labels.find(parent()->path + ".auto-queue-creation-v2.template");
+    const auto of_template = books_.file.configured_labels.find(parent()->path + ".auto-queue-creation-v2.template");
     if (of_template != books_.file.configured_labels.end() && of_template->second.size() > 1) {
       books_.labels_of_path[queue_.path] = of_template->second;
     }
@@ -268,7 +264,8 @@ class SetUpQueue {
       share.master_percent = MasterPercent(label);
       share.weight = weight;
       if (books_.config.quirks.maximum_below_capacity_refused && share.maximum < share.capacity) {
-        return Argument("Illegal call to setMaxCapacity. Queue '" + queue_.path + "' has a capacity greater than its "
+        return Argument("Illegal call to setMaxCapacity. Queue '" + queue_.path +
+                        "' has a capacity greater than its "
                         "maximum capacity");
       }
     }
@@ -285,8 +282,8 @@ class SetUpQueue {
 
   CapacityProblem NotAbove(const Resources& a, const Resources& b, const std::string& what) const {
     if (b.IsZero() || !books_.calc.Greater(books_.cluster(), a, b)) return {};
-    return Argument(what + " " + model::ToString(a) + " is greater than " + model::ToString(b) + " in queue:" +
-                    queue_.path);
+    return Argument(what + " " + model::ToString(a) + " is greater than " + model::ToString(b) +
+                    " in queue:" + queue_.path);
   }
 
   /// AbstractCSQueue.updateConfigurableResourceLimits.
@@ -410,12 +407,12 @@ class SetUpQueue {
   /// CSQueuePreemptionSettings and what else is inherited.
   void Preemption() {
     const Queue* above = parent();
-    to().preemption_disabled = !books_.file.preemption.enabled ||
-                               keys_.disable_preemption.value_or(above != nullptr &&
-                                                                 above->settings.preemption_disabled);
-    to().intra_disabled_above = !books_.file.preemption.intra_queue ||
-                                keys_.intra_queue_disable_preemption.value_or(
-                                    above != nullptr && above->settings.intra_disabled_above);
+    to().preemption_disabled =
+        !books_.file.preemption.enabled ||
+        keys_.disable_preemption.value_or(above != nullptr && above->settings.preemption_disabled);
+    to().intra_disabled_above =
+        !books_.file.preemption.intra_queue ||
+        keys_.intra_queue_disable_preemption.value_or(above != nullptr && above->settings.intra_disabled_above);
     to().priority = keys_.priority.value_or(0);
     to().max_parallel_apps = keys_.max_parallel_apps.value_or(books_.file.max_parallel_apps);
   }

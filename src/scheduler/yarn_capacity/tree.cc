@@ -63,6 +63,7 @@ CapacityProblem Parse(Books& books, QueueId parent, const std::string& name, siz
 
 CapacityProblem ParseAll(Books& books, Parsed& parsed) {
   if (books.file.problem) return books.file.problem;
+  if (books.config.quirks.percentages_only) books.file.legacy_queue_mode = true;  // a key of 3.4
   if (!books.file.dominant && books.calc.types() > 2) {
     return {CapacityFault::kRuntime,
             "RM uses DefaultResourceCalculator which used only memory as resource-type but invalid resource-types "
@@ -108,30 +109,36 @@ CapacityProblem CheckAmounts(const Books& books, const Queue& parent, ChildrenBy
     for (const QueueId child : children) sum += books.queues[child].shares[label].configured_min;
     const Resources& own = parent.shares[label].configured_min;
     if (!own.IsZero() && books.calc.Less(books.partitions.Of(label), own, sum)) {
-      return Io("Parent Queues capacity: " + model::ToString(own) + " is less than to its children:" +
-                model::ToString(sum) + " for queue:" + parent.name);
+      return Io("Parent Queues capacity: " + model::ToString(own) +
+                " is less than to its children:" + model::ToString(sum) + " for queue:" + parent.name);
     }
   }
   return {};
 }
 
+/// What is said in legacy mode of a parent's children.
+CapacityProblem CheckChildren(const Books& books, QueueId id, const std::vector<QueueId>& children) {
+  const Queue& parent = books.queues[id];
+  ChildrenBy by{};
+  ChildrenBy parent_by{};
+  if (CapacityProblem problem = ReadMode(books, parent, children, by)) return problem;
+  if (CapacityProblem problem = ReadMode(books, parent, {id}, parent_by)) return problem;
+  if (by == ChildrenBy::kAbsolute || parent_by == ChildrenBy::kAbsolute) {
+    if (CapacityProblem problem = CheckAmounts(books, parent, by, parent_by, children)) return problem;
+  }
+  return by == ChildrenBy::kPercent ? CheckPercentages(books, parent, parent_by, children) : CapacityProblem{};
+}
+
 }  // namespace
 
 CapacityProblem SetChildren(Books& books, QueueId id, const std::vector<QueueId>& children) {
-  Queue& parent = books.queues[id];
   if (books.file.legacy_queue_mode) {
-    ChildrenBy by{};
-    ChildrenBy parent_by{};
-    if (CapacityProblem problem = ReadMode(books, parent, children, by)) return problem;
-    if (CapacityProblem problem = ReadMode(books, parent, {id}, parent_by)) return problem;
-    if (by == ChildrenBy::kAbsolute || parent_by == ChildrenBy::kAbsolute) {
-      if (CapacityProblem problem = CheckAmounts(books, parent, by, parent_by, children)) return problem;
-    }
-    if (by == ChildrenBy::kPercent) {
-      if (CapacityProblem problem = CheckPercentages(books, parent, parent_by, children)) return problem;
+    if (CapacityProblem problem = CheckChildren(books, id, children)) {
+      if (books.config.quirks.percentages_only) problem.fault = CapacityFault::kArgument;
+      return problem;
     }
   }
-  parent.children = children;
+  books.queues[id].children = children;
   return {};
 }
 
@@ -159,13 +166,17 @@ CapacityProblem CheckHierarchy(const Books& books, const Parsed& parsed) {
     if (!now.valid()) {
       const bool told = keys != books.file.queues.end() && keys->second.own.state == CapacityQueueState::kStopped;
       if (!stops && !told && !old.dynamic) {
-        return Io(path + " cannot be deleted from the capacity scheduler configuration, as the queue is not yet in "
-                         "stopped state. Current State : " + std::string(EnumName(old.state)));
+        return Io(path +
+                  " cannot be deleted from the capacity scheduler configuration, as the queue is not yet in "
+                  "stopped state. Current State : " +
+                  std::string(EnumName(old.state)));
       }
     } else if (old.leaf && !books.queues[now].leaf && !stops &&
                books.queues[now].state != CapacityQueueState::kStopped) {
-      return Io("Can not convert the leaf queue: " + path + " to parent queue since it is not yet in stopped state. "
-                "Current State : " + std::string(EnumName(old.state)));
+      return Io("Can not convert the leaf queue: " + path +
+                " to parent queue since it is not yet in stopped state. "
+                "Current State : " +
+                std::string(EnumName(old.state)));
     }
   }
   return {};
@@ -247,9 +258,10 @@ CapacityProblem Reinitialize(Books& books, QueueId id, QueueId parsed) {
   if (!queue.leaf) return ReinitializeParent(books, id, parsed);
   const Resources& now = books.queues[parsed].settings.maximum_allocation;
   if (!queue.settings.maximum_allocation.FitsIn(now)) {
-    return Io("Trying to reinitialize " + queue.path + " the maximum allocation size can not be decreased! Current "
-              "setting: " + model::ToString(queue.settings.maximum_allocation) + ", trying to set it to: " +
-              model::ToString(now));
+    return Io("Trying to reinitialize " + queue.path +
+              " the maximum allocation size can not be decreased! Current "
+              "setting: " +
+              model::ToString(queue.settings.maximum_allocation) + ", trying to set it to: " + model::ToString(now));
   }
   return SetUp(books, id);
 }

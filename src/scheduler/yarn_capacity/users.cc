@@ -190,9 +190,8 @@ Resources Users::Compute(PartitionId partition, Mode mode, bool active, const Li
   Resources most = total;
   if (mode == Mode::kRespect) {
     const bool unlimited = factor_ == -1.0F && !basis.factor_may_be_negative;
-    most = unlimited || share.effective_min.IsZero()
-               ? calc.RoundDown(share.effective_max, required)
-               : hadoop::MultiplyDown(capacity, static_cast<double>(factor_));
+    most = unlimited || share.effective_min.IsZero() ? calc.RoundDown(share.effective_max, required)
+                                                     : hadoop::MultiplyDown(capacity, static_cast<double>(factor_));
   }
   return calc.RoundUp(calc.Min(total, limit, most), required);
 }

@@ -50,8 +50,12 @@ CapacityQueueView QueueOf(const Books& books, const Queue& queue) {
   view.max_apps = queue.own.max_apps;
   view.max_apps_per_user = queue.own.max_apps_per_user;
   queue.own.users.ForEach([&](const User& user) {
-    view.users[user.name] = {user.usage.used(kNoLabel), user.usage.masters(kNoLabel), user.active_apps,
-                             user.pending_apps,         user.limit,                   user.weight};
+    view.users[user.name] = {user.usage.used(kNoLabel),
+                             user.usage.masters(kNoLabel),
+                             user.active_apps,
+                             user.pending_apps,
+                             user.limit,
+                             user.weight};
   });
   return view;
 }
@@ -72,9 +76,9 @@ CapacityAppView AppOf(const Books& books, model::AppIndex app) {
   if (!id.valid()) return {};
   const Attempt& attempt = books.attempts[id];
   CapacityAppView view;
-  view.standing = !attempt.runnable                                       ? AppStanding::kWaiting
+  view.standing = !attempt.runnable                                ? AppStanding::kWaiting
                   : books.queues[attempt.queue].own.active.Has(id) ? AppStanding::kActive
-                                                                          : AppStanding::kPending;
+                                                                   : AppStanding::kPending;
   view.used = attempt.usage.used(kNoLabel);
   view.reserved = attempt.usage.reserved(kNoLabel);
   view.priority = attempt.priority;
