@@ -109,9 +109,12 @@ class Offer {
 
   /// AbstractCSQueue.canAssignToThisQueue.
   bool HasRoom(const Queue& queue, Limits& limits, const Resources& could_be_unreserved) const {
-    const Resources limit = mode_ == Mode::kRespect
-                                ? calc_.Min(books_.cluster(), queue.shares[partition_].effective_max, limits.limit)
-                                : books_.partitions.Of(partition_);
+    Resources limit = books_.partitions.Of(partition_);
+    if (mode_ == Mode::kRespect) {
+      const Resources& most = queue.shares[partition_].effective_max;
+      const bool rounds = books_.config.quirks.maximum_rounded_down;
+      limit = calc_.Min(books_.cluster(), rounds ? calc_.RoundDown(most, books_.minimum()) : most, limits.limit);
+    }
     Resources used = queue.usage.used(partition_);
     if (!queue.leaf && !queue.children.empty()) used -= books_.killable.TotalOfQueue(queue.path, partition_);
     limits.headroom = limit - used;

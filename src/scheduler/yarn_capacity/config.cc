@@ -55,6 +55,8 @@ std::optional<Quirks> QuirksOf(std::string_view version) {
   quirks.maximum_applications_of_default_partition = true;
   quirks.masters_never_on_shared_partitions = true;
   quirks.first_mapping_decides = true;
+  quirks.maximum_rounded_down = true;
+  quirks.refused_reload_stays = true;
   return quirks;
 }
 

@@ -32,9 +32,13 @@ struct Quirks {
   /// 3.3.x: the first mapping of the submission's user or group decides, whether its queue is there or not; otherwise
   /// the submission goes where it says (UserGroupMappingPlacementRule, AppNameMappingPlacementRule; YARN-10486).
   bool first_mapping_decides = false;
+  /// 3.3.x: what a queue may have at most in a pass is rounded down to the minimum allocation.
+  bool maximum_rounded_down = false;
+  /// 3.3.x: a refused reload stops where it is; the old file is not read again.
+  bool refused_reload_stays = false;
   FL_FIELDS(headroom_before_partition, percentages_only, factor_may_be_negative, limits_by_dominant_share,
             maximum_below_capacity_refused, maximum_applications_of_default_partition,
-            masters_never_on_shared_partitions, first_mapping_decides)
+            masters_never_on_shared_partitions, first_mapping_decides, maximum_rounded_down, refused_reload_stays)
 };
 
 /// The quirks of a Hadoop version: "3.3.6", "3.4.3" (3.4.0 and later decide like it) or "3.5.0"; nullopt otherwise.

@@ -343,7 +343,7 @@ CapacityProblem Reload(Books& books, const model::CapacityQueues& file) {
   books.file.dominant = old.dominant;
   if (CapacityProblem problem = ReadAgain(books)) {
     books.file = old;
-    ReadAgain(books);
+    if (!books.config.quirks.refused_reload_stays) ReadAgain(books);
     return problem;
   }
   UpdateRunnability(books);
