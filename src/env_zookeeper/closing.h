@@ -34,6 +34,8 @@ class Closing {
   const std::string& first_open() const { return first_open_; }
   /// /leader is not of our identity: of a manager that has none and will notice, or planted.
   bool foreign_leader() const { return foreign_leader_; }
+  /// Whether it is the ACL of a node of ours.
+  bool IsOwn(const std::string& acl) const { return acl == own_; }
 
  private:
   void CloseOwn(size_t at);
