@@ -2,12 +2,15 @@
 # the sanitizers, which compile without optimization, one takes up to minutes; they are left out there.
 set(FAIRLEAD_MUCH_WORK
     BoundsTest.*
+    CombineTable.CountsAcrossGrowthAndKeySizes
     FairleadPropertyTest.WhyNamesEnoughAndNotTooMuchInTenThousandStates
+    HistoryTest.OldTasksBecomeSummaries
     HttpTest.LongLastAnswersOfSeveralReadersArriveWhole
     HttpTest.RequestsAreTakenOnlyAsFarAsTheirAnswersAre
     NodeTable.ForgetsTheOldestOfThoseThatWentAway
     RealDisk.AThousandRequestsOnEachOfAThousandConnectionsThatDoNotRead
     RealDisk.ApplicationsShareTheBandwidthNotTheirConnections
+    RemoteBlocksTest.ABlockOfMoreThan2GiBIsReadInLittleMemory
     World.AHundredThousandNodeNamesDoNotStay
     World.NodesBeyondWhatAClusterCanHaveAreTurnedAway
     YarnFair.KeysAndLinesOfOneApplicationAreBounded)
