@@ -7,6 +7,7 @@ set(FAIRLEAD_MUCH_WORK
     HistoryTest.OldTasksBecomeSummaries
     HttpTest.LongLastAnswersOfSeveralReadersArriveWhole
     HttpTest.RequestsAreTakenOnlyAsFarAsTheirAnswersAre
+    Leadership.OneActsAndNothingAcknowledgedIsLost
     NodeTable.ForgetsTheOldestOfThoseThatWentAway
     RealDisk.AThousandRequestsOnEachOfAThousandConnectionsThatDoNotRead
     RealDisk.ApplicationsShareTheBandwidthNotTheirConnections

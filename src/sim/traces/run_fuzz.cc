@@ -28,9 +28,10 @@ uint32_t Millis(Bytes& bytes) {
   return kMillis[bytes.Next(std::size(kMillis))];
 }
 
+/// Of something: the readers of traces refuse tasks of nothing.
 model::Resources Size(Bytes& bytes) {
   const uint32_t cores = bytes.Next(4);
-  return model::Resources::Of(bytes.Next(5) * 512, cores);
+  return model::Resources::Of(1 + bytes.Next(5) * 512, 1 + cores);
 }
 
 std::vector<TraceNode> Nodes(Bytes& bytes) {
