@@ -239,12 +239,12 @@ class ZooKeeperElector final : public env::Elector {
                           "write there may have written applications: look through them");
       }
       foreign_until_ = loop_.Now() + timeout_ * 2 + Duration::Seconds(1);
-      closing_->foreign_leader() ? AwaitForeignLeader() : Compete();
+      AwaitForeignLeader();
     }));
   }
 
-  /// A manager without our identity that leads is refused everything now, and gives up within a session. What is there
-  /// afterwards somebody has planted.
+  /// Goes on when no leader of another identity is there. A manager without ours that leads is refused everything now,
+  /// and gives up within a session. What is there afterwards somebody has planted.
   void AwaitForeignLeader() {
     session_->Get(layout_.Epoch(), false, Guard([this](Rc rc, const Node& epoch) {
                     if (Stuck(rc, layout_.Epoch(), [this] { AwaitForeignLeader(); })) return;
