@@ -111,6 +111,13 @@ class Tidy(unittest.TestCase):
         self.assertIn("1 of them are known", words)
         self.assertEqual(self.tidy("--all")[0], 1, "what has findings is never known")
 
+    def test_a_run_that_is_bounded_says_what_is_left(self):
+        code, words = self.tidy("--all", "--seconds", "0")
+        self.assertEqual(code, 0, words)
+        self.assertIn("no time for 2 of them", words)
+        self.assertIn("0 files are clean", words)
+        self.assertIn("0 of them are known", self.tidy("--all")[1], "what was left is not known to be clean")
+
     def test_a_change_of_the_checks_takes_all(self):
         self.write(".clang-tidy", (ROOT / ".clang-tidy").read_text() + "# another\n")
         self.assertIn("2 of 2 sources may differ", self.tidy("--since", self.landed)[1])
