@@ -1,5 +1,6 @@
 #!/usr/bin/python3
 """tools/tidy sees what changed: a finding planted in an included header is reported, and a source that includes nothing changed is left out."""
+import os
 import pathlib
 import shutil
 import subprocess
@@ -32,7 +33,7 @@ class Tidy(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.root)
         for name, text in SOURCES.items():
             self.write(name, text)
-        for name in ("tools/changes.py", "tools/tidy", ".clang-tidy"):
+        for name in ("tools/changes.py", "tools/packages.txt", "tools/tidy", ".clang-tidy"):
             (self.root / name).parent.mkdir(exist_ok=True)
             shutil.copy(ROOT / name, self.root / name)
         self.write(".gitignore", "build/\n")
@@ -59,7 +60,8 @@ class Tidy(unittest.TestCase):
         self.write("build/compile_commands.json", self.call("ninja", "-C", "build", "-t", "compdb", "cxx"))
 
     def tidy(self, *words):
-        done = subprocess.run([sys.executable, "tools/tidy", *words], cwd=self.root, capture_output=True, text=True, check=False)
+        cache = {**os.environ, "XDG_CACHE_HOME": str(self.root / "build" / "cache")}
+        done = subprocess.run([sys.executable, "tools/tidy", *words], cwd=self.root, env=cache, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout + done.stderr
 
     def test_a_finding_in_an_included_header_is_reported(self):
@@ -99,6 +101,22 @@ class Tidy(unittest.TestCase):
             code, words = self.tidy()
             self.assertEqual(code, 0, words)
             self.assertIn("all 2 sources, for it is not known what landed last", words)
+
+    def test_what_was_clean_is_read_again_only_when_something_changed(self):
+        self.assertIn("0 of them are known", self.tidy("--all")[1])
+        self.assertIn("2 of them are known", self.tidy("--all")[1])
+        self.write("src/a/length.h", FOUND)
+        code, words = self.tidy("--all")
+        self.assertEqual(code, 1, words)
+        self.assertIn("1 of them are known", words)
+        self.assertEqual(self.tidy("--all")[0], 1, "what has findings is never known")
+
+    def test_a_run_that_is_bounded_says_what_is_left(self):
+        code, words = self.tidy("--all", "--seconds", "0")
+        self.assertEqual(code, 0, words)
+        self.assertIn("no time for 2 of them", words)
+        self.assertIn("0 files are clean", words)
+        self.assertIn("0 of them are known", self.tidy("--all")[1], "what was left is not known to be clean")
 
     def test_a_change_of_the_checks_takes_all(self):
         self.write(".clang-tidy", (ROOT / ".clang-tidy").read_text() + "# another\n")

@@ -46,7 +46,7 @@ void Closing::LookAtRows() {
     session_->GetAcl(path, Guard([this, path](Rc rc, const std::string& acl) { Looked(path, rc, acl); }));
   }
   if (under_way_ > 0) return;
-  if (open_.empty()) return LookAtLeader();
+  if (open_.empty()) return Finish();
   Mark([this] { CloseRows(); });
 }
 
@@ -68,17 +68,13 @@ void Closing::CloseRows() {
       CloseRows();
     });
   }
-  // What was found open was marked before it was closed; somebody may have removed the mark while the root lay open.
-  if (under_way_ == 0) Mark([this] { LookAtLeader(); });
+  if (under_way_ == 0) Finish();
 }
 
-void Closing::LookAtLeader() {
-  session_->GetAcl(layout_.Leader(), Guard([this](Rc rc, const std::string& acl) {
-                     if (rc != Rc::kOk && rc != Rc::kNoNode) return End(rc, layout_.Leader());
-                     foreign_leader_ = rc == Rc::kOk && acl != own_;
-                     if (opened_ == 0) return End(Rc::kOk, "");
-                     Mark([this] { End(Rc::kOk, ""); });
-                   }));
+// What was found open was marked before it was closed; somebody may have removed the mark while the root lay open.
+void Closing::Finish() {
+  if (opened_ == 0) return End(Rc::kOk, "");
+  Mark([this] { End(Rc::kOk, ""); });
 }
 
 void Closing::Close(const std::string& path, std::function<void()> then) {

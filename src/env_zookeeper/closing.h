@@ -32,8 +32,8 @@ class Closing {
   /// Nodes that were open.
   size_t opened() const { return opened_; }
   const std::string& first_open() const { return first_open_; }
-  /// /leader is not of our identity: of a manager that has none and will notice, or planted.
-  bool foreign_leader() const { return foreign_leader_; }
+  /// Whether it is the ACL of a node of ours.
+  bool IsOwn(const std::string& acl) const { return acl == own_; }
 
  private:
   void CloseOwn(size_t at);
@@ -41,7 +41,7 @@ class Closing {
   void LookAtRows();
   void Looked(const std::string& path, Rc rc, const std::string& acl);
   void CloseRows();
-  void LookAtLeader();
+  void Finish();
   void Close(const std::string& path, std::function<void()> then);
   /// Makes Layout::LaidOpen.
   void Mark(std::function<void()> then);
@@ -63,7 +63,6 @@ class Closing {
   std::vector<std::string> open_;
   size_t opened_ = 0;
   std::string first_open_;
-  bool foreign_leader_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -239,22 +239,31 @@ class ZooKeeperElector final : public env::Elector {
                           "write there may have written applications: look through them");
       }
       foreign_until_ = loop_.Now() + timeout_ * 2 + Duration::Seconds(1);
-      closing_->foreign_leader() ? AwaitForeignLeader() : Compete();
+      AwaitForeignLeader();
     }));
   }
 
-  /// A manager without our identity that leads is refused everything now, and gives up within a session. What is there
-  /// afterwards somebody has planted.
+  /// Goes on when no leader of another identity is there. A manager without ours that leads is refused everything now,
+  /// and gives up within a session. What is there afterwards somebody has planted.
   void AwaitForeignLeader() {
-    session_->Get(layout_.Leader(), false, Guard([this](Rc rc, const Node& node) {
-                    if (rc == Rc::kNoNode) return Compete();
-                    if (Stuck(rc, layout_.Leader(), [this] { AwaitForeignLeader(); })) return;
-                    if (loop_.Now() < foreign_until_) return Again([this] { AwaitForeignLeader(); });
-                    listener_.warning(layout_.Leader() + " in ZooKeeper (" + node.value.substr(0, 100) +
-                                      ") is nobody's of this identity, and is removed");
-                    session_->Multi({{Op::Kind::kDelete, layout_.Leader(), ""}},
-                                    Guard([this](const Session::MultiAnswer&) { Compete(); }));
+    session_->Get(layout_.Epoch(), false, Guard([this](Rc rc, const Node& epoch) {
+                    if (Stuck(rc, layout_.Epoch(), [this] { AwaitForeignLeader(); })) return;
+                    LookAtForeignLeader(epoch.version);
                   }));
+  }
+
+  /// `epoch` was the newest before: another member of our identity that is elected since has changed it, and its node
+  /// stays.
+  void LookAtForeignLeader(int32_t epoch) {
+    session_->GetAcl(
+        layout_.Leader(), Guard([this, epoch](Rc rc, const std::string& acl) {
+          if (Stuck(rc, layout_.Leader(), [this] { AwaitForeignLeader(); })) return;
+          if (rc == Rc::kNoNode || closing_->IsOwn(acl)) return Compete();
+          if (loop_.Now() < foreign_until_) return Again([this] { AwaitForeignLeader(); });
+          listener_.warning(layout_.Leader() + " in ZooKeeper is nobody's of this identity, and is removed");
+          session_->Multi({{Op::Kind::kCheck, layout_.Epoch(), "", epoch}, {Op::Kind::kDelete, layout_.Leader(), ""}},
+                          Guard([this](const Session::MultiAnswer&) { Compete(); }));
+        }));
   }
 
   // ---- The election ----

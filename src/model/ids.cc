@@ -30,8 +30,13 @@ bool ParseNumbers(std::string_view text, std::string_view prefix, std::vector<in
   }
 }
 
+/// Far longer than any id; who sends more does not get it all back.
+constexpr size_t kShownBytes = 100;
+
 base::Error Malformed(std::string_view what, std::string_view text, const char* shape) {
-  return {"'" + std::string(text) + "' is not " + std::string(what) + "; expected " + shape};
+  const char* more = text.size() > kShownBytes ? "..." : "";
+  return {"'" + std::string(text.substr(0, kShownBytes)) + more + "' is not " + std::string(what) + "; expected " +
+          shape};
 }
 
 bool FitsInt(int64_t value) { return value <= INT32_MAX; }

@@ -291,7 +291,8 @@ bool TaskScheduler::OfferToSet(TaskSet& set, std::vector<Slot>& offers, bool all
         launched = true;
         --offer.cores;
         ++context_.cluster.executor(offer.executor).running;
-        strictest = std::min(strictest.value_or(Level::kAny), answer.launch->level);
+        // Where a busy host loses a task, no wait was over: the others go on waiting for their places.
+        if (!answer.launch->for_load) strictest = std::min(strictest.value_or(Level::kAny), answer.launch->level);
       }
       launched_any = launched_any || launched;
     }

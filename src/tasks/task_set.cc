@@ -364,8 +364,9 @@ TaskSet::Answer TaskSet::Offer(ExecutorNumber executor, HostNumber host, Level l
   }
   Answer answer;
   if (found) {
-    answer.launch = Launch{.task = StartAttempt(*found, executor, host), .level = found->level};
-    if (context_.config.locality.legacy_reset && limit != Level::kNoPref) ResetDelay(found->level);
+    answer.launch =
+        Launch{.task = StartAttempt(*found, executor, host), .level = found->level, .for_load = found->for_load};
+    if (context_.config.locality.legacy_reset && limit != Level::kNoPref && !found->for_load) ResetDelay(found->level);
   } else {
     answer.rejected = limit == Level::kAny && (!pending_.all.empty() || !speculative_.all.empty());
   }

@@ -55,6 +55,7 @@ class TaskSet {
   struct Launch {
     model::tasks::TaskId task = -1;
     model::tasks::Level level = model::tasks::Level::kAny;
+    bool for_load = false;
   };
   struct Answer {
     std::optional<Launch> launch;

@@ -107,6 +107,8 @@ class Texts(Test):
         self.assertLess(self.seconds_of_others(), 2 * alone + 1)
         metrics = urllib.request.urlopen(f"http://127.0.0.1:{self.cluster.web}/metrics", timeout=10).read().decode()
         self.assertGreaterEqual(int(re.search(r"^fairlead_rm_requests_too_long_total (\d+)", metrics, re.M)[1]), len(cases))
+        kind = "a submission or heartbeat of Hadoop's RPC"
+        self.assertGreaterEqual(int(re.search(rf'^fairlead_rm_rpc_too_long_total{{kind="{kind}"}} (\d+)', metrics, re.M)[1]), 2)
 
     def test_rest_has_the_same_bounds(self):
         alone = self.seconds_of_others()

@@ -52,7 +52,7 @@ class Outside(unittest.TestCase):
         for file in files:
             content = file.read_bytes()
             for path in (SOURCE, BUILD, self.folder):
-                self.assertNotIn(os.fsencode(path) + b"/", content, file)
+                self.assertFalse(os.fsencode(path) + b"/" in content, f"{path} stands in {file}")
 
     def build_job(self, name, *more_of_cmake):
         """The example as a project of its own, configured and built. Gives its build folder and the CPU seconds of the build."""

@@ -588,9 +588,14 @@ class OnACluster(unittest.TestCase):
     def test_ends_are_told_in_words(self):
         ends = {"exit 3": "exit status 3", "kill -SEGV $$": "exit status 139: SIGSEGV, Segmentation fault", "kill -KILL $$": "exit status 137: SIGKILL, Killed",
                 "exec /nosuch": "exit status 127: its program was not found", "exec /etc/passwd": "exit status 126: its program may not be run",
-                "exec python3 -c 'import time; held = bytes(1) * (400 << 20); time.sleep(600)'": "used more memory than it asked for", "sleep 600": "ended with its application"}
+                "exec python3 -c 'import time; held = bytes(1) * (400 << 20); time.sleep(600)'": "used more memory than it asked for"}
+        begun = self.work / "begun"
+        os.mkfifo(begun)
+        killed = f"echo > {begun}; exec sleep 600"
+        ends[killed] = "ended with its application"
         apps = {script: self.ask("submit", "--detach", "--max-attempts", "1", "--driver-memory", "64m", "/bin/sh", "-c", script).stdout.strip() for script in ends}
-        waited = self.ask("kill", apps["sleep 600"])
+        begun.read_text()  # until its container writes
+        waited = self.ask("kill", apps[killed])
         self.assertEqual(waited.returncode, 0, waited.stderr)
         deadline = time.monotonic() + 90
         for script, words in ends.items():
@@ -692,7 +697,7 @@ class OnACluster(unittest.TestCase):
 
     def test_long_names_and_other_letters_keep_columns(self):
         (self.work / "names").mkdir()
-        for name in ("ä" * 3000, "ä"):
+        for name in ("ä" * 500, "ä"):  # a name may have 1 KiB
             app = self.ask("submit", "--detach", "--executors", "1", "--name", name, BUILD / "tests/engine_faults", "meet", self.work / "names", "9").stdout.strip()
             self.addCleanup(self.ask, "kill", app)
         for words in (("apps",), ("top", "--once")):

@@ -78,6 +78,10 @@ void Web::Metrics(const Reply& reply) {
   out.Counter("requests_too_long_total", "Requests refused for a text that is longer than its field may be",
               counters.too_long);
   out.Counter("requests_malformed_total", "Requests refused for something else in them", counters.malformed);
+  Values over;
+  for (const auto& [kind, count] : manager_.rpc_server().refused())
+    over.emplace_back(kind, static_cast<int64_t>(count));
+  out.Counters("rpc_too_long_total", "Messages refused for more bytes than their kind may have", "kind", over);
   out.Gauge("store_rows_unread", "Rows of the state store that cannot be read and are left out",
             static_cast<int64_t>(manager_.unread().size()));
   out.Seconds("store_commit_seconds", "From a change to its being stored", counters.commit);

@@ -7,6 +7,7 @@
 
 #include "base/codec.h"
 #include "base/rng.h"
+#include "base/sanitized.h"
 #include "scheduler/fairlead/fairlead.h"
 #include "scheduler/fairlead/test_cluster.h"
 #include "scheduler/fairlead/why.h"
@@ -254,7 +255,8 @@ class RandomHistory {
 };
 
 TEST(FairleadPropertyTest, RandomHistories) {
-  for (uint64_t seed = 0; seed < 120 && !HasFailure(); ++seed) {
+  constexpr uint64_t kHistories = base::kAddressesWatched ? 20 : 120;
+  for (uint64_t seed = 0; seed < kHistories && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomHistory history(seed);
     history.Run(150);

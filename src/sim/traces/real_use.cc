@@ -45,7 +45,8 @@ void RealUse::AddNode(uint32_t index, uint32_t list, int64_t now_ms) {
   if (nodes_.size() <= index) nodes_.resize(index + 1);
   Node& node = nodes_[index];
   const model::Resources& capacity = list_[list].capacity;
-  node.room.milli_cores = static_cast<double>(capacity.vcores()) * 1000;
+  // A cluster that counts memory alone may give its nodes no cores; tasks run there all the same.
+  node.room.milli_cores = static_cast<double>(std::max<int64_t>(capacity.vcores(), 1)) * 1000;
   node.room.memory_mib = static_cast<double>(capacity.memory_mib());
   node.room.disk = 1;
   if (Generator(options_.seed, UINT32_MAX, list).Unit() < options_.busy_nodes) {

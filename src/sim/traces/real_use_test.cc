@@ -58,6 +58,12 @@ TEST_F(RealUseTest, TasksShareTheCoresAndTakeLonger) {
   EXPECT_EQ(Stop(1, 15'000), (std::map<uint32_t, int64_t>{{2, 20'000}}));
 }
 
+TEST_F(RealUseTest, TasksEndOnANodeWithoutCores) {
+  list_[0].capacity = Resources::Of(4096, 0);
+  use_.AddNode(0, 0, 0);
+  EXPECT_EQ(Start(Task(1, 2000, 10'000), 0), (std::map<uint32_t, int64_t>{{1, 20'000}}));
+}
+
 TEST_F(RealUseTest, ATaskThatWaitsForADiskDoesNotWaitForCores) {
   RealUse::Task reads = Task(1, 0, 10'000);
   reads.waits_for_disk = true;

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -28,9 +27,10 @@ uint32_t Millis(Bytes& bytes) {
   return kMillis[bytes.Next(std::size(kMillis))];
 }
 
+/// Of something: the readers of traces refuse tasks of nothing.
 model::Resources Size(Bytes& bytes) {
   const uint32_t cores = bytes.Next(4);
-  return model::Resources::Of(bytes.Next(5) * 512, cores);
+  return model::Resources::Of(1 + bytes.Next(5) * 512, 1 + cores);
 }
 
 std::vector<TraceNode> Nodes(Bytes& bytes) {
@@ -76,9 +76,7 @@ void Run(const std::string& name, Bytes bytes) {
   FL_CHECK(profile.ok(), "a profile without its keys");
   const std::vector<TraceNode> nodes = Nodes(bytes);
   profile->setup.faults = Faults(bytes, nodes.size());
-  // On a node without a core a task that uses some would run for ever; the readers of traces refuse such nodes.
-  const bool cores = std::ranges::all_of(nodes, [](const TraceNode& node) { return node.capacity.vcores() > 0; });
-  profile->setup.use.part = bytes.Next(4) == 1 && cores ? 1 : 0;
+  profile->setup.use.part = bytes.Next(4) == 1 ? 1 : 0;
   std::vector<TraceJob> jobs;
   int64_t submit_ms = 0;
   int64_t tasks = 0;
@@ -100,7 +98,7 @@ void Run(const std::string& name, Bytes bytes) {
 }  // namespace
 }  // namespace fairlead::sim
 
-// A few jobs of short tasks on a few nodes, some of them of nothing, with lost nodes: every profile runs to an end, and
+// A few jobs of short tasks on a few nodes, some of them of no time, with lost nodes: every profile runs to an end, and
 // the rm core beside it agrees.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (const std::string& name : fairlead::profiles::Names()) {

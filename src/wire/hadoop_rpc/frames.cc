@@ -29,7 +29,12 @@ void FrameReader::Push(std::string_view bytes) {
   skipped_ -= dropped;
   bytes.remove_prefix(dropped);
   from_kept_ = !kept_.empty();
-  if (from_kept_) kept_.append(bytes);
+  if (from_kept_) {
+    // The second half of a frame comes into memory of its size: growing by doubling would take it twice.
+    const size_t length = kept_.size() < kLengthBytes ? 0 : base::ByteReader(kept_).U32();
+    if (length <= max_ && length <= 2 * kept_.size()) kept_.reserve(kLengthBytes + length);
+    kept_.append(bytes);
+  }
   input_ = from_kept_ ? std::string_view(kept_) : bytes;
 }
 
