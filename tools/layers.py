@@ -36,7 +36,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "scheduler/yarn_capacity": "base model scheduler scheduler/hadoop scheduler/shared",
     "profiles":
         "base config model scheduler scheduler/books scheduler/fairlead scheduler/spark_standalone scheduler/tdw "
-        "scheduler/yarn_fair",
+        "scheduler/yarn_capacity scheduler/yarn_fair",
     "rm": "base model",
     "nm": "base model",
     "tasks": "base model",

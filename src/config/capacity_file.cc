@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
+#include <set>
+#include <utility>
 
+#include "config/allocation_file.h"
 #include "config/capacity_mapping.h"
 #include "config/java_numbers.h"
 
@@ -20,6 +24,7 @@ using Keys = std::map<std::string, std::string>;
 constexpr std::string_view kPrefix = "yarn.scheduler.capacity.";
 constexpr std::string_view kPreemption = "yarn.resourcemanager.monitor.capacity.preemption.";
 constexpr std::string_view kLabels = "accessible-node-labels";
+constexpr int64_t kDeepest = 100;  // beyond Hadoop, which has no bound
 
 /// StringUtils.equalsIgnoreCase with "true" and "false": anything else leaves what is there.
 template <class Flag>
@@ -177,9 +182,9 @@ bool ReadPlain(const std::string& key, std::string_view name, const std::string&
   return false;
 }
 
-/// One key of a queue or a template, by what follows its path.
-void ReadOfQueue(const std::string& key, std::string_view name, const std::string& text, CapacityQueueSettings& queue) {
-  if (ReadPlain(key, name, text, queue) || ReadOfLabel(key, name, "", text, queue)) return;
+/// One key of a queue or a template, by what follows its path; false: not known.
+bool ReadOfQueue(const std::string& key, std::string_view name, const std::string& text, CapacityQueueSettings& queue) {
+  if (ReadPlain(key, name, text, queue) || ReadOfLabel(key, name, "", text, queue)) return true;
   if (name == "queues") {
     queue.queues = SplitTrimmed(text, true);
   } else if (name == "state") {
@@ -201,10 +206,12 @@ void ReadOfQueue(const std::string& key, std::string_view name, const std::strin
   } else if (name.starts_with(kLabels)) {
     name.remove_prefix(kLabels.size() + 1);
     const size_t dot = name.find('.');
-    if (dot != std::string_view::npos) {
-      ReadOfLabel(key, name.substr(dot + 1), std::string(name.substr(0, dot)), text, queue);
-    }
+    return dot != std::string_view::npos &&
+           ReadOfLabel(key, name.substr(dot + 1), std::string(name.substr(0, dot)), text, queue);
+  } else {
+    return false;
   }
+  return true;
 }
 
 /// Where the name of a setting begins in "root.a.b.NAME": names of several words by their first one.
@@ -220,10 +227,10 @@ size_t NameBegin(std::string_view path) {
   return begin;
 }
 
-void ReadQueueKey(const std::string& key, const std::string& text, CapacityQueues& queues) {
+bool ReadQueueKey(const std::string& key, const std::string& text, CapacityQueues& queues) {
   const std::string_view path = std::string_view(key).substr(kPrefix.size());
   const size_t begin = NameBegin(path);
-  if (begin < 2) return;
+  if (begin < 2) return false;
   std::string_view name = path.substr(begin);
   CapacityQueueKeys& queue = queues.queues[std::string(path.substr(0, begin - 1))];
   const std::pair<std::string_view, CapacityQueueSettings*> templates[] = {
@@ -235,7 +242,7 @@ void ReadQueueKey(const std::string& key, const std::string& text, CapacityQueue
     name.remove_prefix(prefix.size());
     return ReadOfQueue(key, name, text, *settings);
   }
-  ReadOfQueue(key, name, text, queue.own);
+  return ReadOfQueue(key, name, text, queue.own);
 }
 
 /// CapacitySchedulerConfiguration.getConfiguredNodeLabelsByQueue.
@@ -253,57 +260,59 @@ void NoteLabel(const std::string& key, CapacityQueues& queues) {
 }
 
 /// Keys of the whole scheduler below yarn.scheduler.capacity.
-void ReadGlobalKey(const std::string& key, const std::string& text, CapacityQueues& queues) {
+bool ReadGlobalKey(const std::string& key, const std::string& text, CapacityQueues& queues) {
   const std::string_view name = std::string_view(key).substr(kPrefix.size());
   ValueReader read(key, text, queues.problem);
-  if (name == "maximum-applications") return read.Int(queues.maximum_applications);
-  if (name == "global-queue-max-application") return read.Int(queues.global_queue_max_application);
-  if (name == "maximum-am-resource-percent") return read.Float(queues.am_percent);
-  if (name == "minimum-user-limit-percent") return read.Float(queues.user_limit);
-  if (name == "user-limit-factor") return read.Float(queues.user_limit_factor);
-  if (name == "max-parallel-apps") return read.Int(queues.max_parallel_apps);
-  if (name == "user.max-parallel-apps") return read.Int(queues.user_max_parallel_apps);
-  if (name == "node-locality-delay") return read.Int(queues.node_locality_delay);
-  if (name == "rack-locality-additional-delay") return read.Int(queues.rack_locality_additional_delay);
-  if (name == "rack-locality-full-reset") return read.Bool(queues.rack_locality_full_reset);
-  if (name == "per-node-heartbeat.multiple-assignments-enabled") return read.Bool(queues.assign_multiple);
-  if (name == "per-node-heartbeat.maximum-container-assignments") return read.Int(queues.max_assign_per_heartbeat);
-  if (name == "per-node-heartbeat.maximum-offswitch-assignments") return read.Int(queues.offswitch_per_heartbeat);
-  if (name == "reservations-continue-look-all-nodes") return read.Bool(queues.continue_looking);
-  if (name == "schedule-asynchronously.enable") return read.Bool(queues.asynchronous);
-  if (name == "legacy-queue-mode.enabled") return read.Bool(queues.legacy_queue_mode);
-  if (name == "lazy-preemption-enabled") return read.Bool(queues.preemption.lazy);
-  if (name == "user-metrics.enable") return read.Bool(queues.user_metrics);
-  if (name == "queue-mappings-override.enable") return read.Bool(queues.mapping_override);
-  if (name == "auto-queue-creation-v2.maximum-queue-depth") return read.Int(queues.maximum_queue_depth);
-  if (name == "auto-queue-creation-v2.queue-expiration-time") return read.Long(queues.queue_expiration_seconds);
+  if (name == "maximum-applications") return read.Int(queues.maximum_applications), true;
+  if (name == "global-queue-max-application") return read.Int(queues.global_queue_max_application), true;
+  if (name == "maximum-am-resource-percent") return read.Float(queues.am_percent), true;
+  if (name == "minimum-user-limit-percent") return read.Float(queues.user_limit), true;
+  if (name == "user-limit-factor") return read.Float(queues.user_limit_factor), true;
+  if (name == "max-parallel-apps") return read.Int(queues.max_parallel_apps), true;
+  if (name == "user.max-parallel-apps") return read.Int(queues.user_max_parallel_apps), true;
+  if (name == "node-locality-delay") return read.Int(queues.node_locality_delay), true;
+  if (name == "rack-locality-additional-delay") return read.Int(queues.rack_locality_additional_delay), true;
+  if (name == "rack-locality-full-reset") return read.Bool(queues.rack_locality_full_reset), true;
+  if (name == "per-node-heartbeat.multiple-assignments-enabled") return read.Bool(queues.assign_multiple), true;
+  if (name == "per-node-heartbeat.maximum-container-assignments")
+    return read.Int(queues.max_assign_per_heartbeat), true;
+  if (name == "per-node-heartbeat.maximum-offswitch-assignments") return read.Int(queues.offswitch_per_heartbeat), true;
+  if (name == "reservations-continue-look-all-nodes") return read.Bool(queues.continue_looking), true;
+  if (name == "schedule-asynchronously.enable") return read.Bool(queues.asynchronous), true;
+  if (name == "legacy-queue-mode.enabled") return read.Bool(queues.legacy_queue_mode), true;
+  if (name == "lazy-preemption-enabled") return read.Bool(queues.preemption.lazy), true;
+  if (name == "user-metrics.enable") return read.Bool(queues.user_metrics), true;
+  if (name == "queue-mappings-override.enable") return read.Bool(queues.mapping_override), true;
+  if (name == "auto-queue-creation-v2.maximum-queue-depth") return read.Int(queues.maximum_queue_depth), true;
+  if (name == "auto-queue-creation-v2.queue-expiration-time") return read.Long(queues.queue_expiration_seconds), true;
   if (name.starts_with("user.") && name.ends_with(".max-parallel-apps")) {
     const std::string user(name.substr(5, name.size() - 5 - std::string_view(".max-parallel-apps").size()));
-    return read.PlainInt(queues.max_parallel_apps_of_user[user]);
+    return read.PlainInt(queues.max_parallel_apps_of_user[user]), true;
   }
+  return false;
 }
 
-void ReadPreemptionKey(const std::string& key, const std::string& text, CapacityQueues& queues) {
+bool ReadPreemptionKey(const std::string& key, const std::string& text, CapacityQueues& queues) {
   const std::string_view name = std::string_view(key).substr(kPreemption.size());
   model::CapacityPreemption& to = queues.preemption;
   ValueReader read(key, text, queues.problem);
-  if (name == "observe_only") return read.Bool(to.observe_only);
-  if (name == "monitoring_interval") return read.Long(to.monitoring_interval_ms);
-  if (name == "max_wait_before_kill") return read.Long(to.wait_before_kill_ms);
-  if (name == "total_preemption_per_round") return read.Float(to.total_per_round);
-  if (name == "max_ignored_over_capacity") return read.Double(to.max_ignored_over_capacity);
-  if (name == "natural_termination_factor") return read.Double(to.natural_termination_factor);
-  if (name == "additional_res_balance_based_on_reserved_containers") return read.Bool(to.count_reserved);
-  if (name == "select_based_on_reserved_containers") return read.Bool(to.select_for_reserved);
-  if (name == "conservative-drf") return read.Bool(to.conservative_drf);
-  if (name == "preemption-to-balance-queue-after-satisfied.enabled") return read.Bool(to.balance);
+  if (name == "observe_only") return read.Bool(to.observe_only), true;
+  if (name == "monitoring_interval") return read.Long(to.monitoring_interval_ms), true;
+  if (name == "max_wait_before_kill") return read.Long(to.wait_before_kill_ms), true;
+  if (name == "total_preemption_per_round") return read.Float(to.total_per_round), true;
+  if (name == "max_ignored_over_capacity") return read.Double(to.max_ignored_over_capacity), true;
+  if (name == "natural_termination_factor") return read.Double(to.natural_termination_factor), true;
+  if (name == "additional_res_balance_based_on_reserved_containers") return read.Bool(to.count_reserved), true;
+  if (name == "select_based_on_reserved_containers") return read.Bool(to.select_for_reserved), true;
+  if (name == "conservative-drf") return read.Bool(to.conservative_drf), true;
+  if (name == "preemption-to-balance-queue-after-satisfied.enabled") return read.Bool(to.balance), true;
   if (name == "preemption-to-balance-queue-after-satisfied.max-wait-before-kill") {
-    return read.Long(to.balance_wait_before_kill_ms);
+    return read.Long(to.balance_wait_before_kill_ms), true;
   }
-  if (name == "intra-queue-preemption.enabled") return read.Bool(to.intra_queue);
-  if (name == "intra-queue-preemption.minimum-threshold") return read.Float(to.intra_queue_minimum_threshold);
-  if (name == "intra-queue-preemption.max-allowable-limit") return read.Float(to.intra_queue_max_allowable_limit);
-  if (name == "intra-queue-preemption.conservative-drf") return read.Bool(to.intra_queue_conservative_drf);
+  if (name == "intra-queue-preemption.enabled") return read.Bool(to.intra_queue), true;
+  if (name == "intra-queue-preemption.minimum-threshold") return read.Float(to.intra_queue_minimum_threshold), true;
+  if (name == "intra-queue-preemption.max-allowable-limit") return read.Float(to.intra_queue_max_allowable_limit), true;
+  if (name == "intra-queue-preemption.conservative-drf") return read.Bool(to.intra_queue_conservative_drf), true;
   if (name == "intra-queue-preemption.preemption-order-policy") {
     std::string policy = text;
     std::transform(policy.begin(), policy.end(), policy.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -312,7 +321,9 @@ void ReadPreemptionKey(const std::string& key, const std::string& text, Capacity
            key + " is '" + text + "'; write priority_first or userlimit_first");
     }
     to.intra_queue_priority_first = policy == "priority_first";
+    return true;
   }
+  return false;
 }
 
 std::string Value(const Keys& keys, const std::string& key, const std::string& fallback = "") {
@@ -371,19 +382,23 @@ void ReadMapping(const Keys& keys, CapacityQueues& queues) {
 
 }  // namespace
 
-CapacityQueues ReadCapacityQueues(const Keys& keys) {
+CapacityQueues ReadCapacityQueues(const Keys& keys, std::vector<std::string>* unknown) {
   CapacityQueues queues;
   for (const auto& [key, text] : keys) {
+    bool known = true;
     if (key.starts_with(kPreemption)) {
-      ReadPreemptionKey(key, text, queues);
+      known = ReadPreemptionKey(key, text, queues);
     } else if (key.starts_with(kPrefix)) {
       NoteLabel(key, queues);
-      if (key.compare(kPrefix.size(), 5, "root.") == 0) {
-        ReadQueueKey(key, text, queues);
-      } else {
-        ReadGlobalKey(key, text, queues);
-      }
+      known = key.compare(kPrefix.size(), 5, "root.") == 0 ? ReadQueueKey(key, text, queues)
+                                                           : ReadGlobalKey(key, text, queues);
     }
+    if (!known && unknown != nullptr) unknown->push_back(key);
+  }
+  for (const auto& [path, queue] : queues.queues) {
+    if (std::count(path.begin(), path.end(), '.') <= kDeepest) continue;
+    Fail(queues.problem, CapacityFault::kArgument,
+         "queues are nested deeper than " + std::to_string(kDeepest) + ": " + path.substr(0, 200) + "...");
   }
   queues.offswitch_per_heartbeat = std::max(queues.offswitch_per_heartbeat, 1);
   ReadBool(Value(keys, "yarn.resourcemanager.scheduler.monitor.enable"), queues.preemption.enabled);
@@ -391,6 +406,97 @@ CapacityQueues ReadCapacityQueues(const Keys& keys) {
   ReadCalculator(keys, queues);
   ReadMapping(keys, queues);
   return queues;
+}
+
+namespace {
+
+/// Keys that ReadCapacityQueues takes by name, outside the loop over all.
+bool IsReadByName(std::string_view name) {
+  static constexpr std::string_view kNames[] = {"resource-calculator", "mapping-rule-format", "queue-mappings",
+                                                "mapping-rule-json"};
+  return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
+}
+
+bool IsOfCapacity(std::string_view key) {
+  return key.starts_with(kPrefix) || key.starts_with(kPreemption) ||
+         key.starts_with("yarn.scheduler.queue-placement-rules") ||
+         key == "yarn.resourcemanager.scheduler.monitor.enable";
+}
+
+/// CapacitySchedulerConfiguration.getQueueMaximumAllocation; types that are not named have no maximum of their own.
+std::optional<model::ConfiguredResources> LargestContainer(const CapacityQueueSettings& queue) {
+  model::ConfiguredResources largest;
+  largest.unnamed = INT64_MAX;
+  if (queue.maximum_allocation) {
+    for (size_t type = 0; type < model::ResourceTypes::Count(); ++type) {
+      largest.absolute[std::string(model::ResourceTypes::Name(type))] = (*queue.maximum_allocation)[type];
+    }
+  } else {
+    if (queue.maximum_allocation_mb) largest.absolute["memory-mb"] = *queue.maximum_allocation_mb;
+    if (queue.maximum_allocation_vcores) largest.absolute["vcores"] = *queue.maximum_allocation_vcores;
+  }
+  if (largest.absolute.empty()) return std::nullopt;
+  return largest;
+}
+
+std::optional<model::AccessList> ListOf(const CapacityQueueSettings& queue, const std::string& name) {
+  const auto found = queue.acls.find(name);
+  if (found == queue.acls.end()) return std::nullopt;
+  return ParseAccessList(found->second);
+}
+
+/// The queue and those below it, parents first.
+void AddQueues(const CapacityQueues& from, const std::string& path, std::set<std::string>& seen,
+               model::QueueTree& tree) {
+  if (!seen.insert(path).second) return;
+  static const CapacityQueueSettings kNothing;
+  const auto found = from.queues.find(path);
+  const CapacityQueueSettings& own = found == from.queues.end() ? kNothing : found->second.own;
+  model::QueueConfig queue;
+  queue.name = path;
+  queue.parent_type = own.queues && !own.queues->empty();
+  queue.submit_acl = ListOf(own, "acl_submit_applications");
+  queue.administer_acl = ListOf(own, "acl_administer_queue");
+  queue.max_container_allocation = LargestContainer(own);
+  tree.queues.push_back(std::move(queue));
+  if (!own.queues) return;
+  for (const std::string& child : *own.queues) AddQueues(from, path + "." + child, seen, tree);
+}
+
+}  // namespace
+
+model::QueueTree CapacityTree(const Keys& keys, std::vector<std::string>* unknown) {
+  model::QueueTree tree;
+  tree.capacity = ReadCapacityQueues(keys, unknown);
+  if (tree.capacity->problem) return tree;  // the scheduler refuses it
+  std::set<std::string> seen;
+  AddQueues(*tree.capacity, "root", seen, tree);
+  return tree;
+}
+
+base::Result<model::QueueTree> ParseCapacityFile(std::string_view text, const std::string& file, const HadoopConf& site,
+                                                 std::vector<std::string>& warnings) {
+  HadoopConf conf = site;
+  const FileReader none = [](const std::string& path) -> base::Result<std::string> {
+    return base::Error{path + " is named by an XInclude, which is not read here; write its properties into the file"};
+  };
+  if (const base::Status read = conf.AddXml(file, text, none); !read.ok()) return read.error();
+  for (const auto& [key, raw] : site.Explicit()) {
+    if (IsOfCapacity(key)) (void)site.Find(key);  // it has an effect: no key without one is told then
+  }
+  Keys keys;
+  for (const auto& [key, raw] : conf.Explicit()) keys[key] = conf.Find(key).value_or(raw);
+  std::vector<std::string> unknown;
+  model::QueueTree tree = CapacityTree(keys, &unknown);
+  if (std::exchange(tree.capacity->asynchronous, false)) {
+    warnings.push_back(file + ": yarn.scheduler.capacity.schedule-asynchronously.enable is not honoured: containers are "
+                              "granted at heartbeats");
+  }
+  for (const std::string& key : unknown) {
+    if (IsReadByName(std::string_view(key).substr(std::min(key.size(), kPrefix.size())))) continue;
+    warnings.push_back(conf.OriginOf(key).file + ": " + key + " is not known, or not honoured, and has no effect");
+  }
+  return tree;
 }
 
 }  // namespace fairlead::config

@@ -2,8 +2,10 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
-#include "model/capacity_queues.h"
+#include "config/hadoop_conf.h"
+#include "model/queues.h"
 
 namespace fairlead::config {
 
@@ -11,7 +13,18 @@ namespace fairlead::config {
 /// CapacitySchedulerConfiguration does. Never fails: what cannot be read is a problem of the queue (or of the whole)
 /// that the scheduler refuses when it comes to it, as Hadoop does. The resource types must have been registered before.
 /// O(keys log keys).
-model::CapacityQueues ReadCapacityQueues(const std::map<std::string, std::string>& keys);
+/// `unknown` gets the keys below yarn.scheduler.capacity. and the preemption monitor's that nothing here reads.
+model::CapacityQueues ReadCapacityQueues(const std::map<std::string, std::string>& keys,
+                                         std::vector<std::string>* unknown = nullptr);
+
+/// The same, with what every profile knows of queues: names, lists of users, largest containers.
+model::QueueTree CapacityTree(const std::map<std::string, std::string>& keys,
+                              std::vector<std::string>* unknown = nullptr);
+
+/// CapacityTree of `text`, a capacity-scheduler.xml, over the keys of `site`. An error is one of XML; what cannot be
+/// honoured is a warning that names the key.
+base::Result<model::QueueTree> ParseCapacityFile(std::string_view text, const std::string& file, const HadoopConf& site,
+                                                 std::vector<std::string>& warnings);
 
 /// One value of `capacity` (`labelled`: of a node label) or `maximum-capacity`.
 model::CapacityValue ReadCapacity(const std::string& text, bool labelled);

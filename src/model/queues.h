@@ -9,6 +9,7 @@
 
 #include "base/fields.h"
 #include "base/time.h"
+#include "model/capacity_queues.h"
 #include "model/resources.h"
 #include "model/wishes.h"
 
@@ -76,7 +77,7 @@ struct PlacementRule {
   FL_FIELDS(name, create, queue, parent)
 };
 
-/// The whole allocation file.
+/// The whole of the queues' file.
 struct QueueTree {
   /// In the order of the file; parents are listed too when they carry settings.
   std::vector<QueueConfig> queues;
@@ -99,10 +100,13 @@ struct QueueTree {
   std::map<std::string, ConfiguredResources> user_max_resources;
   std::map<std::string, ConfiguredResources> group_max_resources;
   std::optional<ConfiguredResources> user_max_resources_default;
+  /// What a capacity-scheduler.xml says; `queues` has then what every profile knows of a queue: name, lists, largest
+  /// container. Only `yarn-capacity` reads it.
+  std::optional<CapacityQueues> capacity;
   FL_FIELDS(queues, user_max_apps, user_max_apps_default, queue_max_apps_default, queue_max_resources_default,
             queue_max_am_share_default, default_min_share_preemption_timeout, default_fair_share_preemption_timeout,
             default_fair_share_preemption_threshold, default_policy, placement, wishes, group_max_apps,
-            user_max_resources, group_max_resources, user_max_resources_default)
+            user_max_resources, group_max_resources, user_max_resources_default, capacity)
 };
 
 }  // namespace fairlead::model

@@ -116,8 +116,9 @@ struct Submission {
   std::string view_acl;
   std::string modify_acl;
   std::string context;
+  bool priority_given = false;  // else the queue's default counts, where the scheduler has one
   FL_FIELDS(id, user, groups, queue, name, type, tags, priority, unmanaged, max_attempts, keep_containers,
-            failures_validity_ms, master_asks, label, lifetime_s, view_acl, modify_acl, context)
+            failures_validity_ms, master_asks, label, lifetime_s, view_acl, modify_acl, context, priority_given)
 };
 
 /// The stored row of an application.

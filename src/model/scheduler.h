@@ -8,7 +8,6 @@
 
 #include "base/fields.h"
 #include "base/time.h"
-#include "model/capacity_queues.h"
 #include "model/exit_status.h"
 #include "model/ids.h"
 #include "model/learned_use.h"
@@ -267,13 +266,6 @@ struct NodeRelabelled {
   std::string label;
   FL_FIELDS(node, label)
 };
-/// yarn-capacity: another configuration of the queues.
-struct CapacityReloaded {
-  static constexpr std::string_view kName = "capacity_reloaded";
-  CapacityQueues queues;
-  uint64_t token = 0;  // comes back in ReloadAnswered
-  FL_FIELDS(queues, token)
-};
 /// yarn-capacity, asynchronous scheduling: something is proposed on each of these nodes in this order, then all that
 /// was proposed is decided on.
 struct ProposalPass {
@@ -285,7 +277,7 @@ struct ProposalPass {
 using Event = std::variant<NodeAdded, NodeRemoved, NodeResized, NodeUpdated, NodeSchedulable, AppAdded, AttemptAdded,
                            AttemptRemoved, AppRemoved, Allocate, Acquired, ContainerEnded, ContainerRecovered, AppMoved,
                            AppPriority, ContainerResized, QueuesReloaded, Pass, NodeMeasured, UseRecalled, LabelsAdded,
-                           NodeRelabelled, CapacityReloaded, ProposalPass>;
+                           NodeRelabelled, ProposalPass>;
 
 /// The call is refused, and nothing of it was applied.
 struct CallRefused {
@@ -301,7 +293,7 @@ struct AppAccepted {
   std::string queue;
   bool runnable = true;
   uint64_t token = 0;
-  int32_t priority = 0;  // that it has
+  std::optional<int32_t> priority{};  // another one than was asked for
   FL_FIELDS(app, queue, runnable, token, priority)
 };
 /// yarn-capacity: where the placement rules put a submission; empty: nowhere.
@@ -384,7 +376,7 @@ struct MoveAnswered {
 struct PriorityAnswered {
   static constexpr std::string_view kName = "priority_answered";
   uint64_t token = 0;
-  int32_t priority = 0;  // from now on
+  std::optional<int32_t> priority{};  // another one than was asked for
   FL_FIELDS(token, priority)
 };
 struct ResizeAnswered {

@@ -62,6 +62,7 @@ inline constexpr Passable kMiddleMaximum{"maxResources of a queue between group 
 
 extern const Profile kFairlead;
 extern const Profile kYarnFair;
+extern const Profile kYarnCapacity;
 extern const Profile kTdw;
 extern const Profile kSparkStandalone;
 

@@ -1,5 +1,6 @@
 #include "profiles/profile.h"
 
+#include "config/allocation_edit.h"
 #include "config/allocation_file.h"
 #include "profiles/parts.h"
 
@@ -8,7 +9,7 @@ namespace fairlead::profiles {
 namespace {
 
 base::Result<model::QueueTree> ParseFairScheduler(std::string_view text, const std::string& file,
-                                                  std::vector<std::string>& warnings) {
+                                                  const config::HadoopConf&, std::vector<std::string>& warnings) {
   base::Result<config::AllocationFile> read = config::ParseAllocationFile(text, file);
   if (!read) return read.error();
   warnings.insert(warnings.end(), read->warnings.begin(), read->warnings.end());
@@ -17,10 +18,15 @@ base::Result<model::QueueTree> ParseFairScheduler(std::string_view text, const s
 
 }  // namespace
 
-const QueueFile kFairSchedulerFile = {"yarn.scheduler.fair.allocation.file", "fair-scheduler.xml", ParseFairScheduler};
+const QueueFile kFairSchedulerFile = {"yarn.scheduler.fair.allocation.file",
+                                      "fair-scheduler.xml",
+                                      ParseFairScheduler,
+                                      config::EditAllocationFile,
+                                      "<allocations>\n</allocations>\n",
+                                      true};
 
 std::span<const Profile> All() {
-  static const Profile kAll[] = {kFairlead, kYarnFair, kTdw, kSparkStandalone};
+  static const Profile kAll[] = {kFairlead, kYarnFair, kYarnCapacity, kTdw, kSparkStandalone};
   return kAll;
 }
 

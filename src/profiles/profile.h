@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -28,9 +29,14 @@ struct Setting {
 struct QueueFile {
   const char* key;   // names the file
   const char* name;  // in the directory of Hadoop's files, when the key is not set
-  /// `file` is named in errors and in the warnings that are appended.
+  /// `file` is named in errors and in the warnings that are appended; `site` has the keys of yarn-site.xml.
   base::Result<model::QueueTree> (*parse)(std::string_view text, const std::string& file,
-                                          std::vector<std::string>& warnings);
+                                          const config::HadoopConf& site, std::vector<std::string>& warnings);
+  /// EditAllocationFile or its like, and a file without queues for it; nullptr: the file is not changed from here.
+  base::Result<std::string> (*edit)(std::string_view text, std::string_view queue,
+                                    const std::vector<std::pair<std::string, std::string>>& settings);
+  const char* empty;
+  bool watched = false;  // a change is taken into use without a refresh, as Hadoop's scheduler of this file does
 };
 
 /// Makes a scheduler; `epoch` grows with every start of the resource manager and stands in container ids.
@@ -49,6 +55,8 @@ struct Profile {
   /// The original pushes grants: it launches executors itself, and masters need no heartbeat to receive them. A
   /// simulated cluster does the same.
   bool pushes_grants;
+  /// Asks are rounded up to multiples of the smallest container, not of an increment of their own.
+  bool rounds_to_minimum = false;
   const QueueFile& queue_file;
   /// What of the queues' file it passes over, and why, or what there is instead.
   struct PassedOver {

@@ -76,6 +76,8 @@ void Apps::Place(const App& app, uint64_t token, bool recovered) {
   added.user = app.submission.user;
   added.groups = app.submission.groups;
   added.priority = app.submission.priority;
+  added.priority_given = recovered || app.submission.priority_given;
+  added.name = app.submission.name;
   added.place = !recovered;
   added.recovering = recovered;
   added.unmanaged = app.submission.unmanaged;
@@ -122,6 +124,7 @@ void Apps::On(const model::scheduler::AppAccepted& effect) {
   app.in_scheduler = true;
   if (asked.recovered || !MaySubmit(app, effect.queue)) return;
   app.submission.queue = effect.queue;
+  app.submission.priority = effect.priority.value_or(app.submission.priority);
   ++submitted_;
   SetState(app, AppEvent::kStart, AppState::kNewSaving);
   context_.Store({RowOf(app)}, {Continuation::After::kAppNew, app.index, 0, {}});
@@ -503,8 +506,8 @@ void Apps::On(const model::rm::SetPriority& event) {
 void Apps::On(const model::scheduler::PriorityAnswered& effect) {
   const PriorityAsked asked = context_.TakeAsked<PriorityAsked>(effect.token);
   App& app = At(asked.app);
-  app.submission.priority = asked.priority;
-  context_.StoreAndAnswer(RowOf(app), model::rm::PriorityAnswer{effect.token, asked.priority});
+  app.submission.priority = effect.priority.value_or(asked.priority);
+  context_.StoreAndAnswer(RowOf(app), model::rm::PriorityAnswer{effect.token, app.submission.priority});
 }
 
 void Apps::On(const model::rm::SetLifetime& event) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "base/time.h"
 #include "model/scheduler.h"
+#include "scheduler/capacity_view.h"
 
 namespace fairlead::scheduler {
 
@@ -41,7 +43,8 @@ struct QueueView {
   int32_t waiting_apps = 0;
   int32_t max_running_apps = 0;
   bool preemptable = true;
-  std::vector<TaskCounts> tasks;  // empty: the profile counts none
+  std::vector<TaskCounts> tasks;           // empty: the profile counts none
+  std::optional<CapacityView> capacity{};  // of `yarn-capacity`
 };
 
 struct AppView {

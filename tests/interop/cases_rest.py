@@ -325,20 +325,27 @@ SHARES = {r"scheduler .*(fairResources|steadyFairResources|amMaxResources|amUsed
 TYPES = {r"scheduler xml .*\.type": ".*"}
 
 
-def scheduler_case(profile, differs, keys=()):
+def scheduler_case(profile, differs, keys=(), recorded="rest-scheduler", **changes):
     """/ws/v1/cluster/scheduler, key by key."""
-    spec = dataclasses.replace(ONE_NODE, yarn_site=ONE_NODE.yarn_site + keys)
+    spec = dataclasses.replace(ONE_NODE, yarn_site=ONE_NODE.yarn_site + keys, **changes)
 
     @case("all", spec=spec, name=f"rest-scheduler-{profile}")
     def run(cluster, work):
         with scene(cluster, work) as apps:
             rows = Site(f"127.0.0.1:{cluster.web}").rows("scheduler", "/ws/v1/cluster/scheduler")
-        recordings.compare("rest-scheduler", [named(row, apps) for row in rows], work, {**TYPES, **differs})
+        recordings.compare(recorded, [named(row, apps) for row in rows], work, {**TYPES, **differs})
 
 
 scheduler_case("fairlead", SHARES)
 # The largest share of masters is what Hadoop's queue computed when it last started one.
 scheduler_case("yarn-fair", {r"scheduler .*amMaxResources\..*": ".*"}, (("fairlead.scheduler.profile", "yarn-fair"),))
+# The scene's queues, and a parent.
+CAPACITY = (("root.queues", "alpha,beta,gamma"), ("root.alpha.capacity", "50"), ("root.beta.capacity", "30"), ("root.gamma.capacity", "20"),
+            ("root.gamma.queues", "one,two"), ("root.gamma.one.capacity", "25"), ("root.gamma.two.capacity", "75"),
+            ("root.alpha.maximum-am-resource-percent", "0.8"), ("root.beta.maximum-am-resource-percent", "0.8"),
+            ("root.beta.ordering-policy", "fair"), ("root.beta.maximum-capacity", "60"), ("root.alpha.acl_submit_applications", "ann staff"),
+            ("resource-calculator", "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator"))
+scheduler_case("yarn-capacity", {}, recorded="rest-scheduler-capacity", capacity=CAPACITY)
 
 
 @case("all", spec=ONE_NODE)

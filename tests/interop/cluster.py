@@ -84,6 +84,9 @@ class Cluster(Daemons):
             yarn.update({"yarn.resourcemanager.recovery.enabled": "true", "yarn.resourcemanager.store.class": store,
                          "yarn.resourcemanager.fs.state-store.uri": f"file://{self.directory}/rm-state",
                          "yarn.resourcemanager.work-preserving-recovery.scheduling-wait-ms": 1000})
+        if self.spec.capacity:
+            yarn["yarn.resourcemanager.scheduler.class"] = "org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CapacityScheduler"
+            self.write_capacity(self.spec.capacity)
         yarn.update({key: str(value).replace("{directory}", str(self.directory)) for key, value in self.spec.yarn_site})
         for number in range(len(self.spec.nodes) + 1):
             directory = self.conf if number == 0 else self.node_conf(number)
@@ -108,6 +111,11 @@ class Cluster(Daemons):
             peers.write_site(directory / "mapred-site.xml", mapred)
         (self.conf / "fair-scheduler.xml").write_text(self.spec.allocations)
         (self.directory / "log4j-daemon.properties").write_text(LOG4J)
+
+    def write_capacity(self, keys):
+        """A capacity-scheduler.xml of these keys below yarn.scheduler.capacity."""
+        self.conf.mkdir(parents=True, exist_ok=True)
+        peers.write_site(self.conf / "capacity-scheduler.xml", {f"yarn.scheduler.capacity.{key}": value for key, value in keys})
 
     def one_shuffle_port(self, number):
         """Executors take one port for all nodes, and a Java node's service binds it on every address: the first node serves all."""

@@ -20,8 +20,8 @@ namespace {
 
 namespace ms = model::scheduler;
 using nlohmann::json;
-using scheduler::yarn_capacity::CapacityQueueView;
-using scheduler::yarn_capacity::PartitionView;
+using scheduler::CapacityPartition;
+using scheduler::QueueView;
 using scheduler::yarn_capacity::YarnCapacityConfig;
 using scheduler::yarn_capacity::YarnCapacityScheduler;
 using Keys = std::map<std::string, std::string>;
@@ -101,8 +101,8 @@ class Player final : public HadoopPlayer {
   void ChangePriority(const json& step, json& out);
   void Label(model::Ask& ask, const std::string& queue) const;
   void RecordChildren(json& out);
-  void DumpPartition(const PartitionView& partition, bool leaf, json& out) const;
-  void DumpQueue(const CapacityQueueView& queue, json& out) const;
+  void DumpPartition(const CapacityPartition& partition, bool leaf, json& out) const;
+  void DumpQueue(const QueueView& view, json& out) const;
   void DumpQueues(json& out) const;
   void DumpApps(json& out) const;
 
@@ -270,7 +270,7 @@ void Player::AddApp(const json& step, json& out) {
   const std::string queue = accepted->queue;
   queue_of_[number] = queue;
   out["queue"] = queue;
-  if (accepted->priority != 0) out["priority"] = accepted->priority;
+  if (accepted->priority.value_or(0) != 0) out["priority"] = *accepted->priority;
   Know(number);
   Send(ms::AttemptAdded{added.app, 1, false});
   out["state"] = EnumName(core_->GetApp(added.app).standing);
@@ -305,7 +305,7 @@ void Player::Ask(const json& step, json& out) {
 void Player::Reload(const json& step, json& out) {
   Keys keys = conf_;
   AddKeys(step.at("capacity"), keys);
-  Send(ms::CapacityReloaded{config::ReadCapacityQueues(keys)});
+  Send(ms::QueuesReloaded{config::CapacityTree(keys)});
   DumpQueues(out);
 }
 
@@ -344,20 +344,20 @@ void Player::Move(const json& step, json& out) {
 
 void Player::ChangePriority(const json& step, json& out) {
   Send(ms::AppPriority{AppOf(step.at("app").get<int>()), step.at("priority").get<int32_t>()});
-  if (const auto* changed = Last<ms::PriorityAnswered>()) out["priority"] = changed->priority;
+  if (const auto* changed = Last<ms::PriorityAnswered>()) out["priority"] = changed->priority.value();
 }
 
 void Player::RecordChildren(json& out) {
-  for (const auto& [path, queue] : core_->GetCapacityQueues()) {
+  for (const QueueView& queue : core_->GetQueues().queues) {
     if (queue.leaf) continue;
-    const auto [known, is_new] = children_.try_emplace(path);
-    if (!is_new && known->second == queue.children) continue;
-    known->second = queue.children;
-    out["childOrder"][path] = queue.children;
+    const auto [known, is_new] = children_.try_emplace(queue.name);
+    if (!is_new && known->second == queue.capacity->children) continue;
+    known->second = queue.capacity->children;
+    out["childOrder"][queue.name] = queue.capacity->children;
   }
 }
 
-void Player::DumpPartition(const PartitionView& p, bool leaf, json& out) const {
+void Player::DumpPartition(const CapacityPartition& p, bool leaf, json& out) const {
   out["abs"] = FloatToJson(p.absolute);
   out["absMax"] = FloatToJson(p.absolute_maximum);
   out["usedCap"] = FloatToJson(p.used_share);
@@ -372,17 +372,18 @@ void Player::DumpPartition(const PartitionView& p, bool leaf, json& out) const {
   out["amLimit"] = ToJson(p.masters_limit);
 }
 
-void Player::DumpQueue(const CapacityQueueView& queue, json& out) const {
+void Player::DumpQueue(const QueueView& view, json& out) const {
+  const scheduler::CapacityView& queue = *view.capacity;
   if (queue.state != model::CapacityQueueState::kRunning) out["state"] = EnumName(queue.state);
   for (const auto& [label, partition] : queue.partitions) {
     if (label.empty()) {
-      DumpPartition(partition, queue.leaf, out);
+      DumpPartition(partition, view.leaf, out);
     } else if (labels_on_) {
-      DumpPartition(partition, queue.leaf, out["labels"][label]);
+      DumpPartition(partition, view.leaf, out["labels"][label]);
     }
   }
   out["apps"] = queue.apps;
-  if (!queue.leaf) return;
+  if (!view.leaf) return;
   out["active"] = queue.active_apps;
   out["pending"] = queue.pending_apps;
   out["maxApps"] = queue.max_apps;
@@ -396,7 +397,7 @@ void Player::DumpQueue(const CapacityQueueView& queue, json& out) const {
 
 void Player::DumpQueues(json& out) const {
   json queues = json::object();
-  for (const auto& [path, queue] : core_->GetCapacityQueues()) DumpQueue(queue, queues[path]);
+  for (const QueueView& queue : core_->GetQueues().queues) DumpQueue(queue, queues[queue.name]);
   out["queues"] = std::move(queues);
 }
 

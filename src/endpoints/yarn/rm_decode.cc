@@ -181,6 +181,7 @@ base::Result<model::rm::Submission> ToSubmission(const w::ApplicationSubmissionC
   submission.type = context.application_type.value_or("YARN").substr(0, kTypeLength);
   submission.tags = context.application_tags;
   submission.priority = context.Priority().Priority();
+  submission.priority_given = context.priority.has_value();
   submission.unmanaged = context.UnmanagedAm();
   submission.max_attempts = context.MaxAppAttempts();
   submission.keep_containers = context.KeepContainersAcrossApplicationAttempts();

@@ -251,6 +251,36 @@ float Ratio(int64_t part, int64_t whole) {
   return whole <= 0 ? 0.0f : static_cast<float>(static_cast<double>(part) / static_cast<double>(whole));
 }
 
+/// What CSQueueInfoProvider.getQueueInfo says in place of it.
+void TellCapacity(const scheduler::CapacityView& capacity, w::QueueInfoProto& info) {
+  info.queue_name = info.QueuePath().substr(info.QueuePath().rfind('.') + 1);
+  const scheduler::CapacityPartition& shares = capacity.partitions.at("");
+  info.capacity = shares.share;
+  info.maximum_capacity = shares.maximum;
+  info.current_capacity = shares.used_share;
+  info.state = capacity.state == model::CapacityQueueState::kRunning   ? w::QueueStateProto::kRunning
+               : capacity.state == model::CapacityQueueState::kStopped ? w::QueueStateProto::kStopped
+                                                                       : w::QueueStateProto::kDraining;
+  info.accessible_node_labels = capacity.labels;
+  if (!capacity.default_label.empty()) info.default_node_label_expression = capacity.default_label;
+  info.preemption_disabled = capacity.preemption_disabled;
+  info.intra_queue_preemption_disabled = capacity.intra_queue_preemption_disabled;
+  info.weight = shares.weight;
+  info.max_parallel_apps = capacity.max_parallel_apps;
+}
+
+/// The queue of that name: a full one, or where `view` is a CapacityScheduler's the last part of only one.
+const scheduler::QueueView* FindQueue(const scheduler::View& view, const std::string& name) {
+  const scheduler::QueueView* found = nullptr;
+  for (const scheduler::QueueView& queue : view.queues) {
+    if (queue.name == FullQueueName(name)) return &queue;
+    if (!queue.capacity || !queue.name.ends_with("." + name)) continue;
+    if (found) return nullptr;
+    found = &queue;
+  }
+  return found;
+}
+
 /// FSQueue.getQueueInfo.
 w::QueueInfoProto QueueInfoOf(std::string_view scheduler, const scheduler::View& view,
                               const scheduler::QueueView& queue, const std::map<std::string, QueueSums>& sums,
@@ -282,6 +312,7 @@ w::QueueInfoProto QueueInfoOf(std::string_view scheduler, const scheduler::View&
   info.steady_fair_share_memory = queue.steady_share.memory_mib();
   info.steady_fair_share_v_core = static_cast<int32_t>(queue.steady_share.vcores());
   info.max_running_app = queue.max_running_apps;
+  if (queue.capacity) TellCapacity(*queue.capacity, info);
   if (!children) return info;
   for (const scheduler::QueueView& child : view.queues) {
     if (child.parent == queue.name)
@@ -297,10 +328,9 @@ void ResourceManager::GetQueueInfo(const rpc::IncomingCall& call) {
   if (!request->queue_name) return RefuseMissing(call, "queue name");
   w::GetQueueInfoResponseProto response;
   const scheduler::View view = scheduler().GetQueues();
-  const std::string name = FullQueueName(request->QueueName());
-  const auto queue =
-      std::find_if(view.queues.begin(), view.queues.end(), [&](const auto& one) { return one.name == name; });
-  if (queue == view.queues.end()) return server_->ReplyMessage(call.token, response);
+  const scheduler::QueueView* queue = FindQueue(view, request->QueueName());
+  if (queue == nullptr) return server_->ReplyMessage(call.token, response);
+  const std::string name = queue->name;
   response.queue_info = QueueInfoOf(options_.hadoop_scheduler, view, *queue, Fresh().queues(),
                                     request->IncludeChildQueues(), request->Recursive());
   if (!request->IncludeApplications()) return server_->ReplyMessage(call.token, response);

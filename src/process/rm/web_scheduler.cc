@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "process/rm/web.h"
+#include "process/rm/web_capacity.h"
 #include "process/rm/web_resources.h"
 
 // /ws/v1/cluster/scheduler (dao/FairSchedulerInfo, FairSchedulerQueueInfo, FairSchedulerLeafQueueInfo).
@@ -19,6 +20,7 @@ struct Facts {
   model::Resources minimum, maximum;  // of a container
   fairlead::rm::ContainerMaxima of_queues;
   std::string type;
+  model::QueueTree tree;  // of a CapacityScheduler
 };
 
 Document QueueDocument(const Facts& facts, const scheduler::QueueView& queue) {
@@ -72,8 +74,15 @@ void Web::ClusterScheduler(const http::Request& request, const Reply& reply) {
               config.minimum,
               config.maximum,
               manager_.core().container_maxima(),
-              std::string(manager_.options().hadoop_scheduler)};
-  RenderAside(request, "scheduler", reply, [facts = std::move(facts)] {
+              std::string(manager_.options().hadoop_scheduler),
+              {}};
+  const bool capacity = facts.view.queues.front().capacity.has_value();
+  if (capacity) facts.tree = manager_.queues();
+  RenderAside(request, "scheduler", reply, [facts = std::move(facts), capacity] {
+    if (capacity) {
+      return Document::Object().Add(
+          "schedulerInfo", CapacityDocument({facts.view, facts.sums, facts.tree, facts.minimum, facts.maximum}));
+    }
     std::string type = facts.type;
     type.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(type.front())));
     Document info = Document::Object().Add("type", std::move(type));

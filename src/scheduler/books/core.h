@@ -98,7 +98,6 @@ class Core final : public Scheduler, public Prefetcher {
   // CapacityScheduler's own.
   void On(const ev::LabelsAdded&) {}
   void On(const ev::NodeRelabelled&) {}
-  void On(const ev::CapacityReloaded&) {}
   void On(const ev::ProposalPass&) {}
   void Refuse(uint64_t token, model::Refused refused) { Emit(ev::CallRefused{token, std::move(refused)}); }
   AppSlot SlotOf(AppIndex app) const;

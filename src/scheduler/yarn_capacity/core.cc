@@ -11,10 +11,12 @@
 #include "scheduler/yarn_capacity/check.h"
 #include "scheduler/yarn_capacity/containers.h"
 #include "scheduler/yarn_capacity/dynamic.h"
+#include "scheduler/yarn_capacity/from_tree.h"
 #include "scheduler/yarn_capacity/nodes.h"
 #include "scheduler/yarn_capacity/preempt.h"
 #include "scheduler/yarn_capacity/tree.h"
 #include "scheduler/yarn_capacity/view.h"
+#include "scheduler/yarn_capacity/why.h"
 
 namespace fairlead::scheduler::yarn_capacity {
 
@@ -28,16 +30,11 @@ static void Apply(Books& books, const ms::ContainerResized& event) {
   Refuse(books, event.token, model::Refusal::kResizeFixed);
 }
 
-static void Apply(Books& books, const ms::CapacityReloaded& event) {
-  if (const CapacityProblem problem = Reload(books, event.queues)) {
-    return Refuse(books, event.token, model::Refusal::kBadQueues, {problem.message});
+static void Apply(Books& books, const ms::QueuesReloaded& event) {
+  if (const CapacityProblem problem = Reload(books, CapacityQueuesFrom(event.tree))) {
+    return Refuse(books, event.token, model::Refusal::kBadQueues, {"Failed to re-init queues : " + problem.message});
   }
   books.Emit(ms::ReloadAnswered{event.token});
-}
-
-/// FairScheduler's configuration, which says nothing here.
-static void Apply(Books& books, const ms::QueuesReloaded& event) {
-  Refuse(books, event.token, model::Refusal::kBadQueues, {"the queues of yarn-capacity are those of CapacityQueues"});
 }
 
 /// Core runs it.
@@ -152,34 +149,12 @@ int64_t Core::PendingContainers(model::AppIndex app) const {
   return count;
 }
 
-std::vector<ms::Pending> Core::Why(model::AppIndex app, base::Instant) const {
-  std::vector<ms::Pending> all;
-  const AttemptId id = books_.apps.Current(app);
-  if (!id.valid() || books_.attempts[id].stopped) return all;
-  const Attempt& attempt = books_.attempts[id];
-  const bool active = books_.queues[attempt.queue].own.active.Has(id);
-  for (const hadoop::Asks::ActiveKey& key : attempt.asks.active()) {
-    const Request& any = *attempt.asks.of(key).Any();
-    ms::Pending one;
-    one.ask.priority = key.key.priority;
-    one.ask.allocation_request_id = key.key.id;
-    one.ask.name = "*";
-    one.ask.capability = any.capability;
-    one.ask.count = any.count;
-    one.ask.label = books_.partitions.Name(any.partition);
-    one.reason = !attempt.runnable ? ms::PendingReason::kMaxRunningApps
-                 : !active         ? ms::PendingReason::kMasterShare
-                                   : ms::PendingReason::kClusterFull;
-    all.push_back(std::move(one));
-  }
-  return all;
-}
+std::vector<ms::Pending> Core::Why(model::AppIndex app, base::Instant) const { return yarn_capacity::Why(books_, app); }
 
 Resources Core::FreeOf(model::NodeIndex node) const {
   return node.value < books_.nodes.size() ? books_.nodes[node].unallocated : Resources{};
 }
 
-std::map<std::string, CapacityQueueView> Core::GetCapacityQueues() const { return CapacityQueuesOf(books_); }
 CapacityAppView Core::GetApp(model::AppIndex app) const { return AppOf(books_, app); }
 
 std::string Core::DefaultLabelOf(const std::string& queue) const {

@@ -27,7 +27,6 @@ class Core final : public YarnCapacityScheduler {
   int64_t PendingContainers(model::AppIndex app) const override;
   std::vector<model::scheduler::Pending> Why(model::AppIndex app, base::Instant now) const override;
   Resources FreeOf(model::NodeIndex node) const override;
-  std::map<std::string, CapacityQueueView> GetCapacityQueues() const override;
   CapacityAppView GetApp(model::AppIndex app) const override;
   std::string DefaultLabelOf(const std::string& queue) const override;
 

@@ -70,6 +70,7 @@ class Users {
     users_.ForEach([&](const std::string&, const User& user) { visit(user); });
   }
 
+  bool IsActive(const std::string& user) const { return active_.Has(user); }
   /// An application of the user got outstanding asks; has none any more.
   void Activate(const std::string& user, const model::ApplicationId& app);
   void Deactivate(const std::string& user, const model::ApplicationId& app);

@@ -9,7 +9,6 @@ namespace fairlead::scheduler::yarn_capacity {
 
 View ViewOf(const Books& books);
 View QueuesOf(const Books& books);
-std::map<std::string, CapacityQueueView> CapacityQueuesOf(const Books& books);
 CapacityAppView AppOf(const Books& books, model::AppIndex app);
 
 }  // namespace fairlead::scheduler::yarn_capacity

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,45 +11,6 @@
 #include "scheduler/yarn_capacity/config.h"
 
 namespace fairlead::scheduler::yarn_capacity {
-
-/// What a reader may see of one partition of a queue.
-struct PartitionView {
-  float absolute = 0;
-  float absolute_maximum = 0;
-  float used_share = 0;
-  float absolute_used = 0;
-  model::Resources effective_min;
-  model::Resources effective_max;
-  model::Resources used;
-  model::Resources pending;
-  model::Resources reserved;
-  model::Resources masters_used;
-  model::Resources masters_limit;
-};
-
-struct UserView {
-  model::Resources used;  // of the default partition
-  model::Resources masters_used;
-  int32_t active_apps = 0;
-  int32_t pending_apps = 0;
-  model::Resources limit;
-  float weight = 1;
-};
-
-struct CapacityQueueView {
-  std::string path;
-  bool leaf = false;
-  model::CapacityQueueState state = model::CapacityQueueState::kRunning;
-  std::map<std::string, PartitionView> partitions;  // by label, "" the default one
-  int32_t apps = 0;
-  std::vector<std::string> children;  // names, in the scheduler's own order
-  // Of leaves.
-  int32_t active_apps = 0;
-  int32_t pending_apps = 0;
-  int32_t max_apps = 0;
-  int32_t max_apps_per_user = 0;
-  std::map<std::string, UserView> users;
-};
 
 /// Where an application stands in its leaf: served, waiting for room for its master, over a limit of parallel
 /// applications.
@@ -72,8 +32,6 @@ class YarnCapacityScheduler : public Scheduler {
  public:
   /// Free resources of a node; nothing for an unknown one.
   virtual model::Resources FreeOf(model::NodeIndex node) const = 0;
-  /// By path. Cost: queues and users.
-  virtual std::map<std::string, CapacityQueueView> GetCapacityQueues() const = 0;
   /// Of the application's current attempt; it must have one.
   virtual CapacityAppView GetApp(model::AppIndex app) const = 0;
   /// The label that asks without one get in this queue (default-node-label-expression).

@@ -39,7 +39,6 @@ static void Apply(Books&, const ms::UseRecalled&) {}
 // CapacityScheduler's own.
 static void Apply(Books&, const ms::LabelsAdded&) {}
 static void Apply(Books&, const ms::NodeRelabelled&) {}
-static void Apply(Books&, const ms::CapacityReloaded&) {}
 static void Apply(Books&, const ms::ProposalPass&) {}
 
 std::unique_ptr<YarnFairScheduler> MakeYarnFair(const YarnFairConfig& config, const model::QueueTree& tree,

@@ -188,7 +188,7 @@ void Prepare(Daemon& daemon, const config::HadoopConf& conf, RmSettings& setting
   OpenJournal(daemon, conf, settings);
   Observe(daemon, settings.state_directory, settings.manager);
   daemon.allocation_file = settings.allocation_file;
-  if (daemon.allocation_file.empty()) return;
+  if (daemon.allocation_file.empty() || !settings.watches_queues) return daemon.allocation_file.clear();
   base::Result<std::string> text = daemon.disk->ReadFile(daemon.allocation_file, uint64_t{16} << 20);
   if (text.ok()) daemon.allocation_text = std::move(*text);
 }
@@ -301,6 +301,7 @@ int RunResourceManager(const RmOptions& options) {
                                                      {"admin", bound.admin.ToString()},
                                                      {"web", web.ToString()},
                                                      {"profile", profile},
+                                                     {"because", settings.profile_because},
                                                      {"wishes", wishes},
                                                      {"state", settings.state_directory}});
   daemon.loop->Run();

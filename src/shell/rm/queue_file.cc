@@ -1,6 +1,5 @@
 #include "shell/rm/queue_file.h"
 
-#include "config/allocation_edit.h"
 #include "config/yaml_edit.h"
 #include "env_posix/posix_loop.h"
 #include "profiles/profile.h"
@@ -14,26 +13,28 @@ using process::rm::QueueEdit;
 constexpr uint64_t kFileBytesMax = uint64_t{16} << 20;
 
 /// The queues as `text` gives them.
-base::Result<model::QueueTree> Parse(const profiles::Profile& profile, bool yaml, const std::string& file,
-                                     const std::string& text, std::vector<std::string>& warnings) {
-  if (!yaml) return profile.queue_file.parse(text, file, warnings);
+base::Result<model::QueueTree> Parse(const config::Settings& site, const profiles::Profile& profile,
+                                     const std::string& file, const std::string& text,
+                                     std::vector<std::string>& warnings) {
+  if (!site.queues) return profile.queue_file.parse(text, file, site.conf, warnings);
   config::Settings settings;
   if (const base::Status read = config::AddFairleadYaml(file, text, settings); !read.ok()) return read.error();
   return settings.queues.value_or(model::QueueTree{});
 }
 
-base::Result<std::string> WithChange(bool yaml, const std::string& text, const QueueChange& change) {
-  return (yaml ? config::EditFairleadYaml : config::EditAllocationFile)(text, change.queue, change.settings);
+base::Result<std::string> WithChange(const config::Settings& settings, const profiles::Profile& profile,
+                                     const std::string& text, const QueueChange& change) {
+  return (settings.queues ? config::EditFairleadYaml : profile.queue_file.edit)(text, change.queue, change.settings);
 }
 
 /// Error: the profile passes over what the change sets. It is looked at in a file of its own.
 base::Status CheckEffect(const config::Settings& settings, const profiles::Profile& profile, QueueChange change) {
   std::erase_if(change.settings, [](const auto& setting) { return setting.second.empty(); });
-  const bool yaml = settings.queues.has_value();
-  const base::Result<std::string> alone = WithChange(yaml, yaml ? "" : "<allocations>\n</allocations>\n", change);
+  const base::Result<std::string> alone =
+      WithChange(settings, profile, settings.queues ? "" : profile.queue_file.empty, change);
   if (!alone.ok()) return {};  // the whole file's check says what is wrong
   std::vector<std::string> warnings;
-  auto tree = Parse(profile, yaml, "", *alone, warnings);
+  auto tree = Parse(settings, profile, "", *alone, warnings);
   if (!tree.ok()) return {};
   if (const auto wishes = profiles::ReadWishes(profile.name, settings.conf)) tree->wishes = *wishes;
   const std::vector<std::string> passed = profiles::PassedOverIn(profile, *tree);
@@ -44,9 +45,8 @@ base::Status CheckEffect(const config::Settings& settings, const profiles::Profi
 base::Status Check(const config::Settings& settings, const profiles::Profile& profile, const QueueEdit& edit) {
   std::vector<std::string> old_warnings;
   std::vector<std::string> warnings;
-  const bool yaml = settings.queues.has_value();
-  (void)Parse(profile, yaml, edit.file, edit.before, old_warnings);
-  const auto tree = Parse(profile, yaml, edit.file, edit.after, warnings);
+  (void)Parse(settings, profile, edit.file, edit.before, old_warnings);
+  const auto tree = Parse(settings, profile, edit.file, edit.after, warnings);
   if (!tree.ok()) return base::Error{"it would be refused: " + tree.error().message};
   if (warnings.size() > old_warnings.size()) return base::Error{"it would have no effect: " + warnings.back()};
   const auto made = profiles::Read(profile.name, settings.conf, *tree);
@@ -60,9 +60,13 @@ base::Result<QueueEdit> EditQueueFile(const SettingsSource& source, const std::s
                                       const QueueChange& change) {
   const base::Result<config::Settings> settings = LoadSettings(source);
   if (!settings.ok()) return base::Error{settings.error().message};  // without errno: it is no code of ours
-  const std::string name = settings->conf.String("fairlead.scheduler.profile", "fairlead");
+  const std::string name = ChooseProfile(settings->conf, source.hadoop_conf).name;
   const profiles::Profile* profile = profiles::Find(name);
   if (profile == nullptr) return base::Error{"there is no profile '" + name + "' (fairlead.scheduler.profile)"};
+  if (!settings->queues && profile->queue_file.edit == nullptr) {
+    return base::Error{std::string("settings of queues are not changed in ") + profile->queue_file.name +
+                       " from here; edit it, and then run fairlead queues --reload"};
+  }
   QueueEdit edit;
   edit.file = file;
   if (file.empty()) {
@@ -75,7 +79,7 @@ base::Result<QueueEdit> EditQueueFile(const SettingsSource& source, const std::s
     return base::Error{edit.file + ": " + text.error().message, text.error().code};
   }
   edit.before = std::move(*text);
-  base::Result<std::string> after = WithChange(settings->queues.has_value(), edit.before, change);
+  base::Result<std::string> after = WithChange(*settings, *profile, edit.before, change);
   if (!after.ok()) return base::Error{edit.file + ": " + after.error().message};
   edit.after = std::move(*after);
   if (const base::Status checked = Check(*settings, *profile, edit); !checked.ok()) return checked.error();

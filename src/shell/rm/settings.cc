@@ -29,6 +29,8 @@ using config::HadoopConf;
 namespace {
 
 constexpr char kFairScheduler[] = "org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FairScheduler";
+constexpr char kCapacityScheduler[] =
+    "org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CapacityScheduler";
 
 /// Values that would change what a cluster promises, and that Fairlead does not have.
 struct Unsupported {
@@ -58,7 +60,7 @@ constexpr Unsupported kUnsupported[] = {
      "opportunistic containers are not supported", "write false"},
 };
 
-base::Status CheckUnsupported(const HadoopConf& conf, const std::string& conf_directory) {
+void CheckUnsupported(const HadoopConf& conf) {
   for (const Unsupported& entry : kUnsupported) {
     if (!conf.IsSet(entry.key)) continue;
     const std::string value = conf.String(entry.key);
@@ -66,23 +68,6 @@ base::Status CheckUnsupported(const HadoopConf& conf, const std::string& conf_di
     if (any ? value == entry.accepted || value.empty() : value != entry.refused) continue;
     conf.Refuse(entry.key, std::string(entry.reason) + "; " + entry.remedy);
   }
-  const char* scheduler = "yarn.resourcemanager.scheduler.class";
-  const std::string value = conf.IsSet(scheduler) ? conf.String(scheduler) : "";
-  if (!value.empty() && value != kFairScheduler) {
-    conf.Refuse(scheduler, value + " is not supported; write " + kFairScheduler +
-                               " and put the queues into fair-scheduler.xml (hadoop fs2cs converts the other way, so "
-                               "keep the old files)");
-  }
-  if (value.empty() && !conf_directory.empty()) {
-    const auto disk = env_posix::MakePosixDisk();
-    if (disk->Stat(conf_directory + "/capacity-scheduler.xml").ok() &&
-        !disk->Stat(conf_directory + "/fair-scheduler.xml").ok()) {
-      return base::Error{std::string(scheduler) + " is not set, so Hadoop would run the CapacityScheduler of " +
-                         conf_directory + "/capacity-scheduler.xml, which is not supported; write " + kFairScheduler +
-                         " into yarn-site.xml and put the queues into fair-scheduler.xml"};
-    }
-  }
-  return {};
 }
 
 base::Result<env::Endpoint> Address(const HadoopConf& conf, const char* key, uint16_t default_port, bool loopback) {
@@ -231,11 +216,11 @@ std::string AddressOfHost(const std::string& host) {
 }
 
 base::Result<model::QueueTree> ReadQueues(const profiles::QueueFile& form, const std::string& file,
-                                          std::vector<std::string>& warnings) {
+                                          const HadoopConf& site, std::vector<std::string>& warnings) {
   const auto disk = env_posix::MakePosixDisk();
   base::Result<std::string> text = disk->ReadFile(file, uint64_t{16} << 20);
   if (!text.ok()) return base::Error{file + ": " + text.error().message};
-  return form.parse(*text, file, warnings);
+  return form.parse(*text, file, site, warnings);
 }
 
 /// Fairlead's own file gives them, or the profile's file, or there are none.
@@ -247,7 +232,7 @@ base::Result<model::QueueTree> FindQueues(const config::Settings& settings, cons
     file = std::filesystem::absolute(conf_directory).lexically_normal() / file;
   if (file.starts_with("/") && env_posix::MakePosixDisk()->Stat(file).ok()) {
     out.allocation_file = file;
-    return ReadQueues(form, file, out.warnings);
+    return ReadQueues(form, file, settings.conf, out.warnings);
   }
   if (settings.conf.IsSet(form.key)) settings.conf.Refuse(form.key, file + " is not there; write the path of the file");
   return model::QueueTree{};
@@ -256,8 +241,11 @@ base::Result<model::QueueTree> FindQueues(const config::Settings& settings, cons
 /// Profile, its queues, and the scheduler made of both.
 base::Status ReadProfile(const config::Settings& settings, const std::string& conf_directory, RmSettings& out) {
   const char* key = "fairlead.scheduler.profile";
-  out.manager.profile = settings.conf.String(key, "fairlead");
+  const ProfileChoice choice = ChooseProfile(settings.conf, conf_directory);
+  out.manager.profile = choice.name;
+  out.profile_because = choice.because;
   const profiles::Profile* profile = profiles::Find(out.manager.profile);
+  out.watches_queues = profile != nullptr && profile->queue_file.watched;
   model::QueueTree queues;
   if (profile != nullptr) {
     base::Result<model::QueueTree> found = FindQueues(settings, conf_directory, profile->queue_file, out);
@@ -273,15 +261,16 @@ base::Status ReadProfile(const config::Settings& settings, const std::string& co
   process::rm::ResourceManagerOptions& manager = out.manager;
   manager.make_scheduler = std::move(*maker);
   manager.hadoop_scheduler = profile->hadoop_name;
+  if (profile->rounds_to_minimum) manager.core.increment = manager.core.minimum;
   if (const auto wishes = profiles::ReadWishes(profile->name, settings.conf)) queues.wishes = *wishes;
   AddWishWarnings(queues.wishes, out.warnings);
   for (std::string& passed : profiles::PassedOverIn(*profile, queues))
     out.warnings.push_back((out.allocation_file.empty() ? "queues" : out.allocation_file) + ": " + std::move(passed));
   manager.core.queues = std::move(queues);
-  manager.read_queues = [&form = profile->queue_file, file = out.allocation_file,
+  manager.read_queues = [&form = profile->queue_file, file = out.allocation_file, site = settings.conf,
                          same = manager.core.queues](auto& warnings) -> base::Result<model::QueueTree> {
     if (file.empty()) return same;
-    return ReadQueues(form, file, warnings);
+    return ReadQueues(form, file, site, warnings);
   };
   return {};
 }
@@ -325,6 +314,27 @@ void AddWishWarnings(const model::Wishes& wishes, std::vector<std::string>& warn
     warnings.push_back(std::string(profiles::kWishesKey) + ": " + told);
 }
 
+ProfileChoice ChooseProfile(const HadoopConf& conf, const std::string& conf_directory) {
+  const char* own = "fairlead.scheduler.profile";
+  if (conf.IsSet(own)) return {conf.String(own), own};
+  const char* scheduler = "yarn.resourcemanager.scheduler.class";
+  const std::string value = conf.IsSet(scheduler) ? conf.String(scheduler) : "";
+  const std::string because = std::string(scheduler) + " is " + value;
+  if (value == kCapacityScheduler) return {"yarn-capacity", because};
+  if (value == kFairScheduler) return {"fairlead", because};
+  if (!value.empty()) {
+    conf.Refuse(scheduler, value + " is not supported; write " + kFairScheduler + " or " + kCapacityScheduler);
+    return {"fairlead", because};
+  }
+  const auto has = [&](const char* file) {
+    return !conf_directory.empty() && env_posix::MakePosixDisk()->Stat(conf_directory + "/" + file).ok();
+  };
+  if (has("capacity-scheduler.xml") && !has("fair-scheduler.xml")) {
+    return {"yarn-capacity", conf_directory + " has a capacity-scheduler.xml and no fair-scheduler.xml"};
+  }
+  return {"fairlead", "it is the default"};
+}
+
 base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std::string& conf_directory) {
   RmSettings out;
   base::Result<std::optional<HaSettings>> ha = ReadHaSettings(given.conf);
@@ -337,7 +347,7 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std
     settings.conf = std::move(*own);
   }
   const HadoopConf& conf = settings.conf;
-  if (base::Status status = CheckUnsupported(conf, conf_directory); !status.ok()) return status.error();
+  CheckUnsupported(conf);
   if (base::Status status = ReadResources(conf, out.manager.core); !status.ok()) return status.error();
   if (base::Status status = ReadAddresses(conf, out); !status.ok()) return status.error();
   ReadLimits(conf, out);

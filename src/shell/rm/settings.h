@@ -24,12 +24,21 @@ struct RmSettings {
   std::string allocation_file;         // empty: queues come from Fairlead's own file, or there are none
   uint64_t journal_bytes_max = 0;      // fairlead.rm.journal-bytes; 0: no journal
   std::optional<HaSettings> ha;        // of one of several managers; everything above is this one's
+  bool watches_queues = false;         // a change of that file counts without a refresh
+  std::string profile_because;         // the rule that chose the profile, for the start's log
   std::vector<std::string> warnings;
 };
 
-/// Reads and checks the whole configuration; what cannot be honoured (Kerberos, the CapacityScheduler, node labels,
-/// ...) is an Error with the key, the reason and what to write. `conf_directory` is where a relative
-/// allocation file is looked for; may be empty.
+/// Which profile runs: fairlead.scheduler.profile, else yarn.resourcemanager.scheduler.class, else a
+/// capacity-scheduler.xml alone in the directory means yarn-capacity, else fairlead.
+struct ProfileChoice {
+  std::string name;
+  std::string because;
+};
+ProfileChoice ChooseProfile(const config::HadoopConf& conf, const std::string& conf_directory);
+
+/// Reads and checks the whole configuration; what cannot be honoured (Kerberos, node labels, ...) is an Error with the
+/// key, the reason and what to write. `conf_directory` is where a relative allocation file is looked for; may be empty.
 base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std::string& conf_directory);
 
 /// A warning for each wish that is on without what it needs.

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 
@@ -38,7 +40,74 @@ TEST(RmSettingsTest, AnUnknownProfileIsRefusedWithTheKnownOnes) {
   ASSERT_FALSE(settings.ok());
   EXPECT_THAT(settings.error().message, testing::HasSubstr("f.yaml:1:"));
   EXPECT_THAT(settings.error().message, testing::HasSubstr("fairlead.scheduler.profile"));
-  EXPECT_THAT(settings.error().message, testing::HasSubstr("write one of fairlead, yarn-fair, tdw"));
+  EXPECT_THAT(settings.error().message, testing::HasSubstr("write one of fairlead, yarn-fair, yarn-capacity, tdw"));
+}
+
+/// A directory of configuration with these files.
+class ConfDirectory {
+ public:
+  explicit ConfDirectory(const std::map<std::string, std::string>& files)
+      : path_(std::filesystem::path(testing::TempDir()) / "capacity-conf") {
+    std::filesystem::remove_all(path_);
+    std::filesystem::create_directories(path_);
+    for (const auto& [name, text] : files) std::ofstream(path_ / name) << text;
+  }
+  ~ConfDirectory() { std::filesystem::remove_all(path_); }
+  ConfDirectory(const ConfDirectory&) = delete;
+  ConfDirectory& operator=(const ConfDirectory&) = delete;
+  std::string path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string Property(const std::string& name, const std::string& value) {
+  return "<property><name>yarn.scheduler.capacity." + name + "</name><value>" + value + "</value></property>";
+}
+
+TEST(RmSettingsTest, ACapacitySchedulersFileAloneChoosesItsProfile) {
+  const std::string file = "<configuration>" + Property("root.queues", "a,b") + Property("root.a.capacity", "30") +
+                           Property("root.b.capacity", "70") + Property("root.b.capacty", "70") + "</configuration>";
+  const ConfDirectory directory({{"capacity-scheduler.xml", file}});
+  const auto read = ReadRmSettings({}, directory.path());
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->manager.profile, "yarn-capacity");
+  EXPECT_EQ(read->manager.hadoop_scheduler, "CapacityScheduler");
+  EXPECT_EQ(read->profile_because, directory.path() + " has a capacity-scheduler.xml and no fair-scheduler.xml");
+  EXPECT_FALSE(read->watches_queues);
+  EXPECT_THAT(read->warnings, testing::Contains(testing::HasSubstr("root.b.capacty is not known")));
+  const auto scheduler = read->manager.make_scheduler(1);
+  ASSERT_TRUE(scheduler.ok());
+  for (const scheduler::QueueView& queue : (*scheduler)->GetQueues().queues) {
+    ASSERT_TRUE(queue.capacity.has_value());
+    if (queue.name == "root.a") EXPECT_FLOAT_EQ(queue.capacity->partitions.at("").share, 0.3F);
+  }
+}
+
+TEST(RmSettingsTest, TheSchedulersClassChoosesAndTheOwnKeyGoesFirst) {
+  const std::string capacity = "org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CapacityScheduler";
+  config::HadoopConf conf;
+  EXPECT_EQ(ChooseProfile(conf, "").name, "fairlead");
+  conf.Set("yarn.resourcemanager.scheduler.class", capacity);
+  EXPECT_EQ(ChooseProfile(conf, "").name, "yarn-capacity");
+  EXPECT_EQ(ChooseProfile(conf, "").because, "yarn.resourcemanager.scheduler.class is " + capacity);
+  conf.Set("fairlead.scheduler.profile", "tdw");
+  EXPECT_EQ(ChooseProfile(conf, "").name, "tdw");
+  EXPECT_TRUE(conf.errors().empty());
+  config::HadoopConf other;
+  other.Set("yarn.resourcemanager.scheduler.class", "org.example.Mine");
+  ChooseProfile(other, "");
+  EXPECT_THAT(other.ErrorText(), testing::HasSubstr("org.example.Mine is not supported"));
+}
+
+TEST(RmSettingsTest, QueuesThatHadoopRefusesAreRefusedAtTheStart) {
+  const ConfDirectory directory(
+      {{"capacity-scheduler.xml", "<configuration>" + Property("root.queues", "a,b") +
+                                      Property("root.a.capacity", "30") + Property("root.b.capacity", "60") +
+                                      "</configuration>"}});
+  const auto read = ReadRmSettings({}, directory.path());
+  ASSERT_FALSE(read.ok());
+  EXPECT_THAT(read.error().message, testing::HasSubstr("the queues are refused: "));
 }
 
 TEST(RmSettingsTest, AMisspeltKeyIsToldWithTheOneThatIsMeant) {

@@ -145,7 +145,7 @@ base::Result<model::QueueTree> ReadQueues(const config::Settings& source, const 
   const std::string file = source.conf.String(form.key);
   const auto text = env_posix::MakePosixDisk()->ReadFile(file, uint64_t{16} << 20);
   if (!text.ok()) return base::Error{std::string(form.key) + ": " + text.error().message};
-  return form.parse(*text, file, warnings);
+  return form.parse(*text, file, source.conf, warnings);
 }
 
 /// --profile: who places executors.

@@ -16,7 +16,7 @@ config::HadoopConf KeysOf(const std::string& name, const ProfileOptions& options
     keys["fairlead.scheduler.yarn-fair.version"] = "3.4.3";
   } else {
     for (const char* type : {"mb", "vcores"}) {
-      keys[std::string("yarn.scheduler.minimum-allocation-") + type] = "0";
+      keys[std::string("yarn.scheduler.minimum-allocation-") + type] = name == "yarn-capacity" ? "1" : "0";
       keys[std::string("yarn.scheduler.increment-allocation-") + type] = "1";
     }
   }

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "endpoints/rest/document.h"
+#include "model/queues.h"
+#include "process/rm/summary.h"
+#include "scheduler/scheduler.h"
+
+namespace fairlead::process::rm {
+
+/// What the document of a CapacityScheduler is made of; read off the thread that decides.
+struct CapacityFacts {
+  const scheduler::View& view;
+  const std::map<std::string, QueueSums>& sums;
+  const model::QueueTree& tree;
+  model::Resources minimum, maximum;  // of a container
+};
+
+/// dao/CapacitySchedulerInfo: /ws/v1/cluster/scheduler of profile `yarn-capacity`. O(queues * partitions + users).
+endpoints::rest::Document CapacityDocument(const CapacityFacts& facts);
+
+}  // namespace fairlead::process::rm

@@ -1,0 +1,108 @@
+#include "scheduler/yarn_capacity/yarn_capacity.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/check.h"
+#include "config/capacity_file.h"
+#include "profiles/parts.h"
+#include "scheduler/yarn_capacity/config.h"
+#include "scheduler/yarn_capacity/from_tree.h"
+
+namespace fairlead::profiles {
+namespace {
+
+using scheduler::yarn_capacity::Quirks;
+using scheduler::yarn_capacity::YarnCapacityConfig;
+
+constexpr char kVersion[] = "fairlead.scheduler.hadoop-version";
+constexpr char kDefaultVersion[] = "3.4.3";
+
+constexpr Key<YarnCapacityConfig> kKeys[] = {
+    KeyOf<&YarnCapacityConfig::cap_at_largest_node>(
+        "fairlead.scheduler.yarn-capacity.cap-at-largest-node",
+        "asks are capped at the largest node, too, as Hadoop does ten seconds after its start"),
+};
+
+std::string QuirkKey(std::string_view field) {
+  std::string key = "fairlead.scheduler.yarn-capacity.quirk." + std::string(field);
+  std::replace(key.begin(), key.end(), '_', '-');
+  return key;
+}
+
+std::vector<Setting> Settings() {
+  std::vector<Setting> out = {{kVersion, kDefaultVersion, "decide as Hadoop 3.3.6, 3.4.3 or 3.5.0"}};
+  AppendSettings<YarnCapacityConfig>(kKeys, {}, out);
+  Quirks quirks;
+  Quirks::VisitFields(quirks, [&](std::string_view field, bool) {
+    out.push_back({QuirkKey(field), "as the version", "a quirk of Hadoop, see docs/scheduler-yarn-capacity.md"});
+  });
+  return out;
+}
+
+/// What ReadConfig takes; read one by one, so that they count as known.
+std::map<std::string, std::string> SiteKeys(const config::HadoopConf& conf) {
+  std::map<std::string, std::string> keys;
+  std::vector<std::string> names = {"yarn.scheduler.minimum-allocation-mb",
+                                    "yarn.scheduler.minimum-allocation-vcores",
+                                    "yarn.cluster.max-application-priority",
+                                    "yarn.node-labels.enabled",
+                                    "yarn.resourcemanager.node-labels.am.allow-non-exclusive-allocation",
+                                    "yarn.scheduler.include-port-in-node-name"};
+  for (size_t type = 2; type < model::ResourceTypes::Count(); ++type) {
+    names.push_back("yarn.resource-types." + std::string(model::ResourceTypes::Name(type)) + ".minimum-allocation");
+  }
+  for (const std::string& name : names) {
+    if (conf.IsSet(name)) keys[name] = conf.String(name);
+  }
+  return keys;
+}
+
+base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree& queues) {
+  std::string version = conf.String(kVersion, kDefaultVersion);
+  if (!scheduler::yarn_capacity::QuirksOf(version)) {
+    conf.Refuse(kVersion, "'" + version + "' is not a version that is known here; write 3.3.6, 3.4.3 or 3.5.0");
+    version = kDefaultVersion;
+  }
+  base::Result<YarnCapacityConfig> config = scheduler::yarn_capacity::ReadConfig(SiteKeys(conf), version);
+  if (!config) return config.error();
+  ReadKeys<YarnCapacityConfig>(conf, kKeys, *config);
+  Quirks::VisitFields(config->quirks, [&](std::string_view field, bool& on) { on = conf.Bool(QuirkKey(field), on); });
+  const model::CapacityQueues made = scheduler::yarn_capacity::CapacityQueuesFrom(queues);
+  const auto first = scheduler::yarn_capacity::MakeYarnCapacity(*config, made);
+  if (!first) return base::Error{"the queues are refused: " + first.error().message};
+  return Maker([config = *config, made](int64_t epoch) mutable -> std::unique_ptr<scheduler::Scheduler> {
+    config.epoch = epoch;
+    auto scheduler = scheduler::yarn_capacity::MakeYarnCapacity(config, made);
+    FL_CHECK(scheduler.ok(), "queues that were taken a moment ago");
+    return std::move(*scheduler);
+  });
+}
+
+constexpr QueueFile kCapacitySchedulerFile = {
+    "fairlead.scheduler.capacity.file", "capacity-scheduler.xml", config::ParseCapacityFile, nullptr, "", false};
+
+// Of queues that come of another file than its own.
+constexpr Profile::PassedOver kPassesOver[] = {
+    {kQueuePriority, "write yarn.scheduler.capacity.<queue>.priority into capacity-scheduler.xml"},
+    {kStartTime, "Hadoop has none"},
+    {kGroupApplications, "Hadoop has none"},
+    {kUserResources, "Hadoop has user limits; write them into capacity-scheduler.xml"},
+};
+
+}  // namespace
+
+const Profile kYarnCapacity = {
+    .name = "yarn-capacity",
+    .about = "Hadoop's CapacityScheduler, decision by decision",
+    .hadoop_name = "CapacityScheduler",
+    .by_heartbeat = true,
+    .pushes_grants = false,
+    .rounds_to_minimum = true,
+    .queue_file = kCapacitySchedulerFile,
+    .passes_over = kPassesOver,
+    .settings = Settings,
+    .read = Read,
+};
+
+}  // namespace fairlead::profiles
