@@ -28,7 +28,7 @@ inline constexpr base::BudgetKind kCall = MessageKind("a call of Hadoop's RPC", 
 /// Calls without a token that are larger: a submission has its master's environment, files and credentials (Spark's is
 /// 20 to 300 KB), a heartbeat some 300 bytes for each container of a node.
 inline constexpr base::BudgetKind kLargeCall =
-    MessageKind("a submission or heartbeat of Hadoop's RPC", 4 << 20, 256 << 10, 32, 7 << 20);
+    MessageKind("a submission or heartbeat of Hadoop's RPC", 4 << 20, 256 << 10, 32, 6 << 20);
 /// Calls of application masters, whose token is checked before the message is looked at: an ask is 100 bytes for each
 /// host that is named, a start has the environment and credentials of each container.
 inline constexpr base::BudgetKind kMasterCall =
