@@ -139,16 +139,15 @@ class Connection {
 
   /// 21 bytes: length, type, then stream id and chunk, or request id and body size.
   void OnHead() {
-    fairlead::base::ByteReader reader(head_);
-    const int64_t length = reader.I64();
-    const auto type = static_cast<transport::FrameType>(reader.U8());
+    const std::string_view head = head_;
+    const auto length = fairlead::base::BigEndian<int64_t>(head);
+    const auto type = static_cast<transport::FrameType>(static_cast<uint8_t>(head[8]));
     if (type == transport::FrameType::kChunkFetchSuccess) {
       skip_ = length - static_cast<int64_t>(kHead);
-      head_.clear();
       ++blocks;
       bytes += static_cast<uint64_t>(skip_);
-      reader.I64();
-      if (reader.I32() + 1 == chunks_) ++done_;
+      if (fairlead::base::BigEndian<int32_t>(head.substr(17)) + 1 == chunks_) ++done_;
+      head_.clear();
       return;
     }
     if (type != transport::FrameType::kRpcResponse) Die("an answer of type " + std::string(EnumName(type)));
@@ -156,9 +155,8 @@ class Connection {
       kHead = 34;
       if (head_.size() < kHead) return;
     }
-    fairlead::base::ByteReader handle(std::string_view(head_).substr(22));
-    const int64_t stream = handle.I64();
-    chunks_ = handle.I32();
+    const auto stream = fairlead::base::BigEndian<int64_t>(std::string_view(head_).substr(22));
+    chunks_ = fairlead::base::BigEndian<int32_t>(std::string_view(head_).substr(30));
     kHead = 21;
     head_.clear();
     std::string out;

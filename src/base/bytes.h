@@ -7,14 +7,25 @@
 #include <string>
 #include <string_view>
 
+#include "base/budget.h"
+
 namespace fairlead::base {
 
 /// Reads big-endian numbers and slices from a byte string; every read checks the bound. After the first short read
-/// `failed()` stays true and reads give zeros, so a decoder may check once at its end.
+/// `failed()` stays true and reads give zeros, so a decoder may check once at its end. Whoever makes something of what
+/// is read charges the budget for it.
 class ByteReader {
  public:
-  explicit ByteReader(std::string_view bytes) : bytes_(bytes) {}
-  explicit ByteReader(std::string&&) = delete;  // its bytes would be gone at once
+  /// `budget`: what may be made of the bytes; outlives this. One that is spent has failed from the start.
+  ByteReader(std::string_view bytes, Budget& budget) : bytes_(bytes), budget_(budget), failed_(!budget.ok()) {}
+  ByteReader(std::string&&, Budget&) = delete;  // its bytes would be gone at once
+
+  Budget& budget() { return budget_; }
+  /// For `bytes` of memory that the decoder makes; fails where that is more than the message may cost.
+  bool Charge(size_t bytes) {
+    if (!budget_.Memory(bytes)) failed_ = true;
+    return !failed_;
+  }
 
   size_t remaining() const { return bytes_.size() - position_; }
   size_t position() const { return position_; }
@@ -53,8 +64,18 @@ class ByteReader {
 
   std::string_view bytes_;
   size_t position_ = 0;
-  bool failed_ = false;
+  Budget& budget_;
+  bool failed_;
 };
+
+/// The number in the first bytes, big-endian; 0 when there are too few. Needs no budget: nothing is made.
+template <class T>
+T BigEndian(std::string_view bytes) {
+  if (bytes.size() < sizeof(T)) return 0;
+  uint64_t value = 0;
+  for (size_t i = 0; i < sizeof(T); ++i) value = value << 8 | static_cast<uint8_t>(bytes[i]);
+  return static_cast<T>(value);
+}
 
 /// Appends big-endian numbers and bytes to a string.
 class ByteWriter {

@@ -142,6 +142,21 @@ T Narrow(ByteReader& in, Wide wide) {
   return value;
 }
 
+/// Of a set or map, beside its element.
+inline constexpr size_t kTreeNode = 48;
+
+/// A kind of message that is decoded here: an element may be a byte, so memory counts, in proportion to the bytes or
+/// `most`. What is trusted and must not be refused has no bound but the proportion.
+constexpr BudgetKind DecodedKind(std::string_view name, size_t bytes, size_t per_byte, size_t most = SIZE_MAX) {
+  constexpr size_t kFloor = 64 << 10;
+  return {name,
+          bytes,
+          64,
+          {.floor = kFloor, .per_byte = per_byte, .most = most},
+          {.floor = SIZE_MAX, .per_byte = 0, .most = SIZE_MAX},
+          {.floor = SIZE_MAX, .per_byte = 0, .most = SIZE_MAX}};
+}
+
 inline bool TakeBool(ByteReader& in) {
   const uint8_t byte = in.U8();
   if (byte > 1) in.Fail();
@@ -168,7 +183,7 @@ void DecodeFields(ByteReader& in, T& value) {
   if constexpr (form == Form::kPlain) {
     T::VisitFields(value, [&](std::string_view, auto& field) { Decode<form>(in, field); });
   } else {
-    ByteReader own(in.Take(TakeVarint(in)));
+    ByteReader own(in.Take(TakeVarint(in)), in.budget());
     T::VisitFields(value, [&](std::string_view, auto& field) {
       if (own.remaining() > 0) Decode<form>(own, field);
     });
@@ -188,7 +203,8 @@ void Decode(ByteReader& in, T& value) {
   } else if constexpr (std::is_floating_point_v<T>) {
     value = static_cast<T>(std::bit_cast<double>(in.U64()));
   } else if constexpr (std::is_same_v<T, std::string>) {
-    value = std::string(in.Take(TakeVarint(in)));
+    const std::string_view text = in.Take(TakeVarint(in));
+    if (in.Charge(text.size())) value = text;
   } else if constexpr (IsIndex<T>::value) {
     value.value = Narrow<uint32_t>(in, TakeVarint(in));
   } else if constexpr (std::is_same_v<T, Instant> || std::is_same_v<T, Duration>) {
@@ -200,6 +216,7 @@ void Decode(ByteReader& in, T& value) {
     value.clear();
     if (!MayFollow(in, n)) return;
     for (uint64_t i = 0; i < n && !in.failed(); ++i) {
+      if (!in.Charge(sizeof(typename T::value_type) + (IsSet<T>::value ? kTreeNode : 0))) return;
       typename T::value_type item{};
       Decode<form>(in, item);
       value.insert(value.end(), std::move(item));
@@ -209,6 +226,7 @@ void Decode(ByteReader& in, T& value) {
     value.clear();
     if (!MayFollow(in, n)) return;
     for (uint64_t i = 0; i < n && !in.failed(); ++i) {
+      if (!in.Charge(sizeof(typename T::value_type) + kTreeNode)) return;
       typename T::key_type key{};
       Decode<form>(in, key);
       Decode<form>(in, value[std::move(key)]);

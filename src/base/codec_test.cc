@@ -5,6 +5,14 @@
 namespace fairlead::base {
 namespace {
 
+constexpr BudgetKind kKind = DecodedKind("a value of tests", 1 << 20, 1024);
+
+// Nothing from outside is decoded without a budget: such a decoder does not compile.
+static_assert(!std::is_constructible_v<ByteReader, std::string_view>);
+static_assert(!std::is_constructible_v<ByteReader, std::string&>);
+static_assert(std::is_constructible_v<ByteReader, std::string_view, Budget&>);
+static_assert(!std::is_copy_constructible_v<Budget>);  // a copy would be a second allowance
+
 struct Inner {
   static constexpr std::string_view kName = "inner";
   int32_t number = 0;
@@ -33,7 +41,8 @@ Outer Sample() { return {{Inner{-7, "seven"}, Empty{}}, {{"a", INT64_MIN}, {"b",
 TEST(Codec, RoundTripGivesTheSameValue) {
   std::string bytes;
   Encode(bytes, Sample());
-  ByteReader in(bytes);
+  Budget budget(kKind, bytes.size());
+  ByteReader in(bytes, budget);
   Outer back;
   Decode(in, back);
   EXPECT_TRUE(in.done());
@@ -44,7 +53,8 @@ TEST(Codec, EveryTruncationIsNoticed) {
   std::string bytes;
   Encode(bytes, Sample());
   for (size_t n = 0; n < bytes.size(); ++n) {
-    ByteReader in(std::string_view(bytes).substr(0, n));
+    Budget budget(kKind, bytes.size());
+    ByteReader in(std::string_view(bytes).substr(0, n), budget);
     Outer back;
     Decode(in, back);
     EXPECT_TRUE(in.failed()) << "cut at " << n;
@@ -53,7 +63,8 @@ TEST(Codec, EveryTruncationIsNoticed) {
 
 TEST(Codec, AnUnknownAlternativeFails) {
   const std::string bytes("\x01\x09", 2);
-  ByteReader in(bytes);
+  Budget budget(kKind, bytes.size());
+  ByteReader in(bytes, budget);
   Outer back;
   Decode(in, back);
   EXPECT_TRUE(in.failed());

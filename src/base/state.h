@@ -133,6 +133,9 @@ void WriteState(std::string& out, const T& value) {
   }
 }
 
+/// A core's state at the head of a segment of the journal: our own.
+inline constexpr BudgetKind kStateKind = DecodedKind("a core's state", SIZE_MAX, 4096);
+
 template <class T>
 void ReadState(ByteReader& in, T& value);
 
@@ -155,6 +158,7 @@ void ReadItems(ByteReader& in, T& value) {
   if (!MayFollow(in, count)) return;
   if (count > value.max_size()) return in.Fail();
   for (uint64_t i = 0; i < count && !in.failed(); ++i) {
+    if (!in.Charge(sizeof(typename T::value_type))) return;
     if constexpr (Map<T>) {
       typename T::key_type key{};
       ReadState(in, key);

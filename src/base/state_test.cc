@@ -18,6 +18,8 @@
 namespace fairlead::base {
 namespace {
 
+constexpr BudgetKind kKind = DecodedKind("a value of tests", 1 << 20, 1024);
+
 struct Inner {
   int32_t number = 0;
   std::string text;
@@ -70,7 +72,8 @@ TEST(State, WhatIsReadIsWhatWasWritten) {
   std::string bytes;
   WriteState(bytes, part);
   Part read;
-  ByteReader in(bytes);
+  Budget budget(kKind, bytes.size());
+  ByteReader in(bytes, budget);
   ReadState(in, read);
   ASSERT_TRUE(in.done());
   std::string again;
@@ -88,7 +91,8 @@ TEST(State, WhatIsCutOrAlteredHarmsNobody) {
   WriteState(bytes, part);
   for (size_t size = 0; size < bytes.size(); ++size) {
     Part read;
-    ByteReader in(std::string_view(bytes).substr(0, size));
+    Budget budget(kKind, bytes.size());
+    ByteReader in(std::string_view(bytes).substr(0, size), budget);
     ReadState(in, read);
     EXPECT_FALSE(in.done()) << size;
   }
@@ -96,7 +100,8 @@ TEST(State, WhatIsCutOrAlteredHarmsNobody) {
     std::string altered = bytes;
     altered[at] = static_cast<char>(altered[at] ^ 0xff);
     Part read;
-    ByteReader in(altered);
+    Budget budget(kKind, bytes.size());
+    ByteReader in(altered, budget);
     ReadState(in, read);
   }
 }

@@ -28,19 +28,25 @@ std::string EncodeStored(const T& value) {
   return out;
 }
 
+/// Rows, journals and records: our own, so only what no struct becomes is refused.
+inline constexpr BudgetKind kStoredKind = DecodedKind("a stored value", SIZE_MAX, 1024);
+
 /// What EncodeStored of this or of an earlier release wrote; anything else is an error, never another value. Needs no
 /// more memory than a constant times the bytes.
 template <class T>
-Result<T> DecodeStored(std::string_view bytes) {
-  ByteReader in(bytes);
+Result<T> DecodeStored(std::string_view bytes, const BudgetKind& kind = kStoredKind) {
+  Budget budget(kind, bytes.size());
+  ByteReader in(bytes, budget);
   const uint8_t format = in.U8();
-  if (in.failed()) return Error{"it is empty"};
+  if (bytes.empty()) return Error{"it is empty"};
+  if (!budget.ok()) return budget.error();
   if (format != kStoredFormat) {
     return Error{"its format is " + std::to_string(format) + " and this release reads " +
                  std::to_string(kStoredFormat) + ": another release wrote it, or it is damaged"};
   }
   T value{};
   Decode<Form::kStored>(in, value);
+  if (!budget.ok()) return budget.error();
   if (!in.done()) return Error{"it does not decode: a later release wrote it, or it is damaged"};
   return value;
 }
@@ -52,7 +58,7 @@ inline constexpr Form kGrown{2};
 template <Form form, class T>
   requires(form == kGrown)
 void DecodeFields(ByteReader& in, T& value) {
-  ByteReader own(in.Take(TakeVarint(in)));
+  ByteReader own(in.Take(TakeVarint(in)), in.budget());
   T::VisitFields(value, [&](std::string_view, auto& field) {
     if (own.remaining() > 0) Decode<form>(own, field);
   });
@@ -63,7 +69,8 @@ void DecodeFields(ByteReader& in, T& value) {
 /// grown. Nothing is wrong with them then.
 template <class T>
 bool IsOfLaterRelease(std::string_view bytes) {
-  ByteReader in(bytes);
+  Budget budget(kStoredKind, bytes.size());
+  ByteReader in(bytes, budget);
   if (const uint8_t format = in.U8(); format != kStoredFormat) return format > kStoredFormat;
   T value{};
   Decode<kGrown>(in, value);
@@ -81,10 +88,9 @@ std::string EncodeSealed(const T& value) {
 
 template <class T>
 Result<T> DecodeSealed(std::string_view bytes) {
-  ByteReader in(bytes);
-  const uint64_t sum = in.U64();
-  const std::string_view rest = in.Rest();
-  if (in.failed()) return Error{"it is too short"};
+  if (bytes.size() < sizeof(uint64_t)) return Error{"it is too short"};
+  const auto sum = BigEndian<uint64_t>(bytes);
+  const std::string_view rest = bytes.substr(sizeof sum);
   if (Checksum({rest}) != sum) return Error{"its checksum does not match: it is damaged"};
   return DecodeStored<T>(rest);
 }

@@ -306,7 +306,8 @@ std::string Core::State() const {
 }
 
 bool Core::ReadState(std::string_view bytes) {
-  base::ByteReader in(bytes);
+  base::Budget budget(base::kStateKind, bytes.size());
+  base::ByteReader in(bytes, budget);
   std::vector<model::ContainerId> waiting;
   base::ReadState(in, context_);
   base::ReadState(in, apps_);

@@ -62,7 +62,8 @@ struct StoredRow {
 base::Result<StoredRow> Read(const model::shuffle::Restore& row) {
   const auto unreadable = [](const std::string& why) { return base::Error{"a registration cannot be read: " + why}; };
   StoredRow out;
-  base::ByteReader key(row.key);
+  base::Budget budget(base::kStoredKind, row.key.size());
+  base::ByteReader key(row.key, budget);
   base::Decode(key, out.app);
   if (row.table == kExecutorTable) base::Decode(key, out.executor);
   if (!key.done()) return unreadable("its key is damaged");

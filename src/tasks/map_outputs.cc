@@ -340,9 +340,15 @@ void EncodeMapOutputs(const MapOutputTable& table, std::string& out) {
   for (const MapOutputTable::Codes& block : table.blocks_) MapOutputCodec::PutBlock(table, block, out);
 }
 
+namespace {
+/// A table keeps its bytes; places are counted against them (Take), columns against kMaxReduces.
+constexpr base::BudgetKind kTableKind = base::DecodedKind("map outputs", SIZE_MAX, 64);
+}  // namespace
+
 base::Result<MapOutputTable> DecodeMapOutputs(std::string bytes) {
   const base::Error malformed{"map outputs: malformed"};
-  base::ByteReader in(bytes);
+  base::Budget budget(kTableKind, bytes.size());
+  base::ByteReader in(bytes, budget);
   if (in.U8() != kVersion) return base::Error{"map outputs: unknown version"};
   const uint64_t maps = base::TakeVarint(in);
   const uint64_t reduces = base::TakeVarint(in);

@@ -155,7 +155,7 @@ class Bench {
 /// Length of the frame at the front, with its length field; nullopt: not a whole frame.
 std::optional<size_t> FrameBytes(std::string_view bytes) {
   if (bytes.size() < 8) return std::nullopt;
-  const int64_t length = base::ByteReader(bytes).I64();
+  const int64_t length = base::BigEndian<int64_t>(bytes);
   if (length <= 8 || length > static_cast<int64_t>(bytes.size())) return std::nullopt;
   return static_cast<size_t>(length);
 }
@@ -407,8 +407,8 @@ class Replayer {
     const bool handles = a && b && a->type == transport::FrameType::kRpcResponse && b->type == a->type &&
                          a->body.size() == 13 && b->body.size() == 13 && a->body[0] == 3 && b->body[0] == 3;
     if (!handles) return;
-    streams_[base::ByteReader(a->body.substr(1)).I64()] = {base::ByteReader(b->body.substr(1)).I64(), connection.client,
-                                                           name_};
+    streams_[base::BigEndian<int64_t>(a->body.substr(1))] = {base::BigEndian<int64_t>(b->body.substr(1)),
+                                                             connection.client, name_};
   }
 
   /// The recorded frame as the service under test has to write it: with the live stream ids.
@@ -422,12 +422,12 @@ class Replayer {
     };
     if (!frame) {  // the header of a chunk whose body never came
       if (recorded.size() >= 17 && recorded[8] == 1)
-        put(9, LiveId(base::ByteReader(std::string_view(recorded).substr(9)).I64()));
+        put(9, LiveId(base::BigEndian<int64_t>(std::string_view(recorded).substr(9))));
       return out;
     }
     if (frame->type == transport::FrameType::kChunkFetchSuccess) put(9, LiveId(frame->id));
     if (frame->type == transport::FrameType::kRpcResponse && frame->body.size() == 13 && frame->body[0] == 3) {
-      put(22, LiveId(base::ByteReader(frame->body.substr(1)).I64()));
+      put(22, LiveId(base::BigEndian<int64_t>(frame->body.substr(1))));
     }
     if (frame->type == transport::FrameType::kStreamResponse) {
       out.clear();
@@ -452,15 +452,15 @@ class Replayer {
       return Differ("expected " + step.frame + " '" + *step.error + "', got " + HexOf(live));
     }
     if (frame->type == transport::FrameType::kStreamFailure) {
-      const int32_t size = base::ByteReader(std::string_view(step.bytes).substr(9)).I32();
+      const int32_t size = base::BigEndian<int32_t>(std::string_view(step.bytes).substr(9));
       const std::string stream = TranslateText(step.bytes.substr(13, static_cast<size_t>(size)));
       if (stream != frame->text)
         Differ("failure of stream '" + std::string(frame->text) + "', recorded '" + stream + "'");
     } else {
-      const int64_t recorded = base::ByteReader(std::string_view(step.bytes).substr(9)).I64();
+      const int64_t recorded = base::BigEndian<int64_t>(std::string_view(step.bytes).substr(9));
       const bool chunk = frame->type == transport::FrameType::kChunkFetchFailure;
       if ((chunk ? LiveId(recorded) : recorded) != frame->id) Differ("failure with another id");
-      if (chunk && base::ByteReader(std::string_view(step.bytes).substr(17)).I32() != frame->chunk_index) {
+      if (chunk && base::BigEndian<int32_t>(std::string_view(step.bytes).substr(17)) != frame->chunk_index) {
         Differ("failure of another chunk");
       }
     }

@@ -1,6 +1,7 @@
 #include "endpoints/spark/rpc_message.h"
 
 #include "base/bytes.h"
+#include "endpoints/spark/message_bounds.h"
 
 namespace fairlead::endpoints::spark {
 namespace {
@@ -13,7 +14,9 @@ bool ReadAddress(base::ByteReader& in, std::optional<RpcAddress>& address) {
   if (present > 1) return false;
   if (present == 1) {
     const uint16_t length = in.U16();
-    address.emplace().host = std::string(in.Take(length));
+    const std::string_view host = in.Take(length);
+    if (in.Charge(host.size())) address.emplace().host = host;
+    if (in.failed()) return false;
     address->port = in.I32();
   }
   return !in.failed();
@@ -34,13 +37,15 @@ void WriteAddress(base::ByteWriter& out, const std::optional<RpcAddress>& addres
 }  // namespace
 
 base::Result<RpcMessage> DecodeRpcMessage(std::string_view body) {
-  base::ByteReader in(body);
+  base::Budget budget(kSparkMessage, body.size());
+  base::ByteReader in(body, budget);
   RpcMessage message;
   if (!ReadAddress(in, message.sender) || !ReadAddress(in, message.receiver)) {
     return base::Error{"not a message of Spark's RPC"};
   }
   const uint16_t length = in.U16();
-  message.endpoint = std::string(in.Take(length));
+  const std::string_view name = in.Take(length);
+  if (in.Charge(name.size())) message.endpoint = name;
   message.content = in.Rest();
   if (in.failed()) return base::Error{"a message of Spark's RPC that ends early"};
   return message;

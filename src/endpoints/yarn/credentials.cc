@@ -1,6 +1,6 @@
 #include "endpoints/yarn/credentials.h"
 
-#include "base/bytes.h"
+#include "base/codec.h"
 #include "wire/hadoop_rpc/frames.h"
 #include "wire/hadoop_rpc/security.h"
 
@@ -8,6 +8,8 @@ namespace fairlead::endpoints::yarn {
 namespace {
 
 constexpr std::string_view kMagic = "HDTS";
+/// Of a container's or an application's context, which was bounded; a token is 250 bytes.
+constexpr base::BudgetKind kCredentials = base::DecodedKind("credentials", 64 << 20, 64);
 
 /// Hadoop's variable-length integer (org.apache.hadoop.io.WritableUtils.writeVLong).
 int64_t TakeVLong(base::ByteReader& in) {
@@ -35,7 +37,8 @@ void AppendVLong(std::string& out, int64_t value) {
 std::string TakeBytes(base::ByteReader& in) {
   const int64_t length = TakeVLong(in);
   if (length < 0) in.Fail();
-  return std::string(in.Take(in.failed() ? 0 : static_cast<size_t>(length)));
+  const std::string_view bytes = in.Take(in.failed() ? 0 : static_cast<size_t>(length));
+  return in.Charge(bytes.size()) ? std::string(bytes) : std::string();
 }
 
 void AppendBytes(std::string& out, std::string_view bytes) {
@@ -58,12 +61,12 @@ base::Result<Credentials> ParseWritable(base::ByteReader& in) {
   Credentials out;
   // Counts need no bound of their own: the loops end with the bytes.
   const int64_t tokens = TakeVLong(in);
-  for (int64_t i = 0; i < tokens && !in.failed(); ++i) {
+  for (int64_t i = 0; i < tokens && in.Charge(sizeof(RpcToken) + base::kTreeNode); ++i) {
     std::string alias = TakeBytes(in);
     out.tokens.insert_or_assign(std::move(alias), TakeToken(in));
   }
   const int64_t secrets = TakeVLong(in);
-  for (int64_t i = 0; i < secrets && !in.failed(); ++i) {
+  for (int64_t i = 0; i < secrets && in.Charge(2 * sizeof(std::string) + base::kTreeNode); ++i) {
     std::string alias = TakeBytes(in);
     out.secrets.insert_or_assign(std::move(alias), TakeBytes(in));
   }
@@ -113,7 +116,8 @@ base::Result<Credentials> ParseCredentials(std::string_view bytes) {
   const std::string_view rest = bytes.substr(kMagic.size() + 1);
   if (format == 1) return ParseProtobuf(rest);
   if (format != 0) return base::Error{"Unknown credential format: " + std::to_string(format)};
-  base::ByteReader in(rest);
+  base::Budget budget(kCredentials, rest.size());
+  base::ByteReader in(rest, budget);
   return ParseWritable(in);
 }
 
@@ -138,7 +142,8 @@ std::string EncodeCredentials(const Credentials& credentials, CredentialsFormat 
 }
 
 base::Result<RpcToken> ParseWritableToken(std::string_view bytes) {
-  base::ByteReader in(bytes);
+  base::Budget budget(kCredentials, bytes.size());
+  base::ByteReader in(bytes, budget);
   RpcToken token = TakeToken(in);
   if (in.failed()) return base::Error{"the token is cut short or malformed"};
   return token;

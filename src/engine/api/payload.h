@@ -10,10 +10,14 @@
 
 namespace fairlead::engine {
 
+/// What a job's own program has captured or planned.
+inline constexpr base::BudgetKind kPayloadKind = base::DecodedKind("a part of a job's plan", SIZE_MAX, 1024);
+
 template <class T>
 T DecodePayload(std::string_view payload, const char* what) {
   T value{};
-  base::ByteReader in(payload);
+  base::Budget budget(kPayloadKind, payload.size());
+  base::ByteReader in(payload, budget);
   base::Decode(in, value);
   if (!in.done()) ThrowMalformedCapture(what);
   return value;

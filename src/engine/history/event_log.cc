@@ -12,6 +12,10 @@ namespace fairlead::engine {
 namespace mt = model::tasks;
 
 namespace {
+
+/// Of one task, as an executor of the job counts it.
+constexpr base::BudgetKind kMetricsKind = base::DecodedKind("a task's metrics", 1 << 20, 64);
+
 constexpr size_t kFlushBytes = 256 << 10;
 
 std::string WaitsText(const tasks::Config& config) {
@@ -143,7 +147,8 @@ void EventLog::OnEvent(const mt::Event& event) {
 }
 
 void EventLog::OnTaskDone(const wire::engine::TaskDone& done) {
-  base::ByteReader in(done.metrics);
+  base::Budget budget(kMetricsKind, done.metrics.size());
+  base::ByteReader in(done.metrics, budget);
   base::Decode(in, outcomes_[done.task].metrics);
 }
 

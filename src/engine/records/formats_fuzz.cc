@@ -36,7 +36,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
     case 2: {
       StagePlan plan;
-      fairlead::base::ByteReader in(bytes);
+      fairlead::base::Budget budget(fairlead::engine::kPayloadKind, bytes.size());
+      fairlead::base::ByteReader in(bytes, budget);
       fairlead::base::Decode(in, plan);
       break;
     }

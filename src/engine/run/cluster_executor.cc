@@ -75,7 +75,7 @@ int32_t ShufflePort(int32_t configured) {
   if (!announced.empty()) {
     const auto bytes = wire::hadoop_rpc::DecodeBase64(announced);
     if (bytes && bytes->size() == 4) {
-      const int32_t port = base::ByteReader(*bytes).I32();
+      const int32_t port = base::BigEndian<int32_t>(*bytes);
       if (port > 0 && port < 65536) return port;
     }
   }

@@ -34,7 +34,8 @@ struct SharedProgram {
   const StageProgram& Get() {
     std::call_once(once, [this] {
       StagePlan decoded;
-      base::ByteReader in(plan);
+      base::Budget budget(kPayloadKind, plan.size());
+      base::ByteReader in(plan, budget);
       base::Decode(in, decoded);
       try {
         if (!in.done()) throw TaskError("malformed stage plan");

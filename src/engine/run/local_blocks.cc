@@ -43,8 +43,8 @@ class LocalInput : public ShuffleInput {
         sizeof entry) {
       throw TaskError(index_path + " is too short");
     }
-    base::ByteReader offsets(std::string_view(entry, sizeof entry));
-    const uint64_t begin = offsets.U64(), end = offsets.U64();
+    const std::string_view offsets(entry, sizeof entry);
+    const auto begin = base::BigEndian<uint64_t>(offsets), end = base::BigEndian<uint64_t>(offsets.substr(8));
     if (end < begin) throw TaskError(index_path + " is damaged");
     if (end == begin) return;
     const std::string path =

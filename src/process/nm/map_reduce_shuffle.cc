@@ -342,12 +342,12 @@ base::Result<MapReduceShuffle::Output> MapReduceShuffle::Find(const std::string&
     std::array<char, kIndexEntryBytes> entry{};
     const base::Result<size_t> got = (*index)->ReadAt(offset, entry);
     if (!got || *got != entry.size()) return base::Error{"the index of " + map + " cannot be read"};
-    base::ByteReader in(std::string_view(entry.data(), entry.size()));
+    const std::string_view numbers(entry.data(), entry.size());
     Output output;
     output.map = map;
-    output.start = in.I64();
-    output.raw_length = in.I64();
-    output.part_length = in.I64();
+    output.start = base::BigEndian<int64_t>(numbers);
+    output.raw_length = base::BigEndian<int64_t>(numbers.substr(8));
+    output.part_length = base::BigEndian<int64_t>(numbers.substr(16));
     base::Result<std::shared_ptr<env::File>> file = disk_.OpenBeneath(local, relative);
     if (!file) return base::Error{"the output of " + map + " cannot be opened: " + file.error().message};
     const base::Result<uint64_t> size = (*file)->Size();

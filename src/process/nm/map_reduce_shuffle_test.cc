@@ -151,9 +151,8 @@ TEST_F(MapReduceShuffleTest, RefusesStrangersAndNonsense) {
 
 TEST_F(MapReduceShuffleTest, TellsItsPort) {
   const std::string meta = service_->MetaData();
-  base::ByteReader in(meta);
-  EXPECT_EQ(in.U32(), service_->local().port);
-  EXPECT_TRUE(in.done());
+  EXPECT_EQ(base::BigEndian<uint32_t>(meta), service_->local().port);
+  EXPECT_EQ(meta.size(), sizeof(uint32_t));
 }
 
 }  // namespace

@@ -58,7 +58,8 @@ std::string ResourceMachine::State() const {
 }
 
 bool ResourceMachine::ReadState(std::string_view bytes) {
-  base::ByteReader in(bytes);
+  base::Budget budget(base::kStateKind, bytes.size());
+  base::ByteReader in(bytes, budget);
   std::string core, scheduler;
   base::ReadState(in, core);
   base::ReadState(in, scheduler);

@@ -7,6 +7,7 @@
 
 #include "base/codec.h"
 #include "base/rng.h"
+#include "base/stored.h"
 #include "process/rm/reports.h"
 #include "process/rm/summary.h"
 #include "scheduler/fairlead/fairlead.h"
@@ -344,7 +345,8 @@ TEST(MachineTest, EventsSurviveTheJournal) {
     std::string bytes;
     base::Encode(bytes, step.events);
     std::vector<m::OuterEvent> read;
-    base::ByteReader in(bytes);
+    base::Budget budget(base::kStoredKind, bytes.size());
+    base::ByteReader in(bytes, budget);
     base::Decode(in, read);
     ASSERT_TRUE(in.done());
     std::string again;

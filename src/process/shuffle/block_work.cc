@@ -166,7 +166,7 @@ Cause DiagnoseBlock(env::Disk& disk, const std::vector<std::string>& roots, cons
   std::string stored(8, '\0');
   const auto read = sums->ReadAt(static_cast<uint64_t>(request.reduce_id) * 8, {stored.data(), stored.size()});
   if (!read.ok() || *read != stored.size()) return Cause::kUnknownIssue;
-  const int64_t by_writer = base::ByteReader(stored).I64();
+  const int64_t by_writer = base::BigEndian<int64_t>(stored);
   const auto file =
       OpenOf(disk, roots, executor, wire::spark_shuffle::ShuffleDataName(request.shuffle_id, request.map_id));
   const auto again = file ? ChecksumOf(*algorithm, *file, data.offset, data.length) : std::nullopt;

@@ -57,7 +57,7 @@ class Client final : public env::StreamHandler {
       if (outcome == Outcome::kRaw) continue;
       const auto& frame = reader_.frame();
       if (frame.type == transport::FrameType::kRpcResponse && frame.body.size() == 13) {
-        stream_id = base::ByteReader(frame.body.substr(1)).I64();
+        stream_id = base::BigEndian<int64_t>(frame.body.substr(1));
       }
       const bool carries =
           frame.type == transport::FrameType::kChunkFetchSuccess || frame.type == transport::FrameType::kRpcResponse;
@@ -741,7 +741,7 @@ TEST_F(RealDisk, LongAndShortBlocksArriveWholeWithAndWithoutEncryption) {
         } else if (frame.body.size() == 13) {
           std::string out;
           for (int32_t i = 0; i < 4; ++i) {
-            transport::AppendChunkFetchRequest(out, base::ByteReader(frame.body.substr(1)).I64(), i);
+            transport::AppendChunkFetchRequest(out, base::BigEndian<int64_t>(frame.body.substr(1)), i);
           }
           send(out);
         } else {
@@ -794,7 +794,7 @@ class PlainClient {
   std::string Frame() const {
     std::string out(8, '\0');
     if (::recv(fd_, out.data(), 8, MSG_WAITALL) != 8) return "";
-    out.resize(static_cast<size_t>(base::ByteReader(out).I64()));
+    out.resize(static_cast<size_t>(base::BigEndian<int64_t>(out)));
     if (::recv(fd_, out.data() + 8, out.size() - 8, MSG_WAITALL) < 0) return "";
     return out;
   }
@@ -815,7 +815,7 @@ class PlainClient {
     const std::string answer = Frame();
     std::string out;
     if (answer.size() < 30) return out;
-    const int64_t stream = base::ByteReader(std::string_view(answer).substr(22)).I64();
+    const int64_t stream = base::BigEndian<int64_t>(std::string_view(answer).substr(22));
     for (int32_t block = 0; block < blocks; ++block) transport::AppendChunkFetchRequest(out, stream, block);
     return out;
   }
@@ -1012,7 +1012,7 @@ class Fetcher final : public env::StreamHandler {
         ASSERT_EQ(frame.body.size(), 13u) << frame.text;
         std::string out;
         for (int32_t i = 0; i < blocks_; ++i) {
-          transport::AppendChunkFetchRequest(out, base::ByteReader(frame.body.substr(1)).I64(), i);
+          transport::AppendChunkFetchRequest(out, base::BigEndian<int64_t>(frame.body.substr(1)), i);
         }
         stream_->Write(std::move(out));
       }

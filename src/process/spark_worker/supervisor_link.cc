@@ -9,6 +9,10 @@ namespace fairlead::process::spark_worker {
 
 namespace {
 
+/// Between a Worker and its supervisor: of the same user, and known by the socket's credentials.
+constexpr base::BudgetKind kFrameKind =
+    base::DecodedKind("a frame between Worker and supervisor", FrameStream::kFrameBytesMax, 256);
+
 /// A variant is no struct of its own in the stored form.
 struct Outgoing {
   ToSupervisor message;
@@ -65,13 +69,12 @@ void FrameStream::OnData(std::string_view bytes) {
   constexpr size_t kHead = 4;
   size_t at = 0;
   while (buffer_.size() - at >= kHead) {
-    base::ByteReader in(std::string_view(buffer_).substr(at));
-    const uint32_t size = in.U32();
+    const auto size = base::BigEndian<uint32_t>(std::string_view(buffer_).substr(at));
     if (size > kFrameBytesMax) {
       stream_->Close();
       return on_closed_("a frame of " + std::to_string(size) + " bytes");
     }
-    if (in.remaining() < size) break;
+    if (buffer_.size() - at - kHead < size) break;
     const std::string frame = buffer_.substr(at + kHead, size);
     at += kHead + size;
     on_frame_(frame);
@@ -97,7 +100,7 @@ void SupervisorServer::Say(uint64_t id, const ToWorker& message) {
 }
 
 void SupervisorServer::OnFrame(uint64_t id, std::string_view frame) {
-  auto order = base::DecodeStored<Outgoing>(frame);
+  auto order = base::DecodeStored<Outgoing>(frame, kFrameKind);
   if (!order.ok()) {
     world_.log.Error("a worker says what is not understood", {{"why", order.error().message}});
     return Say(id, LinkRefused{order.error().message});
@@ -168,7 +171,7 @@ SupervisorLink::SupervisorLink(std::unique_ptr<env::Stream> stream, const LinkHe
 void SupervisorLink::Say(const ToSupervisor& message) { stream_.Write(base::EncodeStored(Outgoing{message})); }
 
 void SupervisorLink::OnFrame(std::string_view frame) {
-  const auto said = base::DecodeStored<Incoming>(frame);
+  const auto said = base::DecodeStored<Incoming>(frame, kFrameKind);
   if (!said.ok()) return OnClosed(said.error().message);
   const ToWorker& message = said->message;
   if (const auto* welcome = std::get_if<LinkWelcome>(&message)) {

@@ -46,7 +46,8 @@ std::string Core::State() const {
 }
 
 bool Core::ReadState(std::string_view bytes) {
-  base::ByteReader in(bytes);
+  base::Budget budget(base::kStateKind, bytes.size());
+  base::ByteReader in(bytes, budget);
   base::ReadState(in, books_);
   base::ReadState(in, total_changed_);
   policy_->ReadState(in);

@@ -159,7 +159,8 @@ std::string Core::State() const {
 }
 
 bool Core::ReadState(std::string_view bytes) {
-  base::ByteReader in(bytes);
+  base::Budget budget(base::kStateKind, bytes.size());
+  base::ByteReader in(bytes, budget);
   base::ReadState(in, books_);
   return in.done();
 }

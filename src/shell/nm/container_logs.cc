@@ -86,7 +86,8 @@ void UsersLogs::Read(LogQuery query, std::function<void(LogAnswer)> done) {
                  [done = std::move(done), app](const base::Result<std::string>& result) {
                    LogAnswer answer;
                    if (result) {
-                     base::ByteReader in(*result);
+                     base::Budget budget(kErrandKind, result->size());
+                     base::ByteReader in(*result, budget);
                      base::Decode(in, answer);
                      if (!in.done()) (answer = {}).error = "the logs cannot be read";
                    } else {

@@ -169,7 +169,8 @@ int RunErrand() {
   ::alarm(kQuickSeconds);
   const std::string bytes = ReadFrame();
   Errand errand;
-  base::ByteReader in(bytes);
+  base::Budget budget(kErrandKind, bytes.size());
+  base::ByteReader in(bytes, budget);
   base::Decode(in, errand);
   if (bytes.empty() || !in.done()) return 1;
   SetBounds(errand);

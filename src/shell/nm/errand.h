@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/codec.h"
 #include "base/fields.h"
 #include "base/result.h"
 #include "base/time.h"
@@ -103,5 +104,9 @@ std::string ErrandFrame(const std::string& bytes);
 /// The length that a frame's first eight bytes announce.
 uint64_t ErrandFrameLength(const std::string& bytes);
 inline constexpr size_t kErrandFrameHead = 8;
+/// An errand or its answer: the process belongs to the user, who may say anything with it. Lists of files of logs are
+/// the largest, 200 bytes each.
+inline constexpr base::BudgetKind kErrandKind =
+    base::DecodedKind("an errand", kErrandBytesMax + kErrandFrameHead, 64, 64 << 20);
 
 }  // namespace fairlead::shell

@@ -201,7 +201,8 @@ base::Result<std::string> Errands::Answer(const Running& running) {
   const bool whole =
       running.in.size() >= kErrandFrameHead && running.in.size() - kErrandFrameHead == ErrandFrameLength(running.in);
   if (!whole) return base::Error{"the process that did it was ended (time, memory, or a signal of its user)"};
-  base::ByteReader in(std::string_view(running.in).substr(kErrandFrameHead));
+  base::Budget budget(kErrandKind, running.in.size());
+  base::ByteReader in(std::string_view(running.in).substr(kErrandFrameHead), budget);
   ErrandAnswer answer;
   base::Decode(in, answer);
   if (!in.done()) return base::Error{"the process that did it gave no sensible answer"};

@@ -93,7 +93,8 @@ bool ReceivePacket(Packet& packet) {
 
 template <class T>
 bool DecodeWhole(const std::string& bytes, T& value) {
-  base::ByteReader in(bytes);
+  base::Budget budget(kErrandKind, bytes.size());
+  base::ByteReader in(bytes, budget);
   base::Decode(in, value);
   return in.done();
 }

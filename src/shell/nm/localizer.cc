@@ -14,6 +14,7 @@
 #include "base/codec.h"
 #include "process/nm/layout.h"
 #include "shell/nm/beneath.h"
+#include "shell/nm/errand.h"
 #include "shell/nm/localizer_archive.h"
 #include "shell/nm/localizer_web.h"
 #include "shell/nm/pattern.h"
@@ -233,7 +234,8 @@ class Fetches final : public process::nm::Localizer {
  private:
   /// What a process of the user's says is believed only as far as it can only hurt him.
   Fetched Checked(const std::string& bytes, const std::string& expected) const {
-    base::ByteReader in(bytes);
+    base::Budget budget(kErrandKind, bytes.size());
+    base::ByteReader in(bytes, budget);
     Fetched fetched;
     base::Decode(in, fetched);
     const bool sensible = in.done() && fetched.bytes >= 0 && fetched.bytes <= options_.limits.bytes_max &&

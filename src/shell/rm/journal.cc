@@ -133,7 +133,8 @@ void JournalWriter::Stop(const std::string& why) {
 }
 
 base::Result<Journal> ParseJournal(std::string_view bytes) {
-  base::ByteReader in(bytes);
+  base::Budget budget(base::kStoredKind, bytes.size());
+  base::ByteReader in(bytes, budget);
   const std::string_view magic = in.Take(kMagic.size());
   if (magic == kMagicOf010) return base::Error{"a journal of release 0.1.0, which alone can replay it"};
   if (magic != kMagic) return base::Error{"not a Fairlead journal (it does not begin with FLJRNL02)"};

@@ -4,6 +4,7 @@
 
 #include "base/codec.h"
 #include "base/hash.h"
+#include "base/stored.h"
 #include "sim/cluster/planted.h"
 #include "wire/spark_shuffle/layout.h"
 
@@ -40,7 +41,8 @@ uint64_t ChecksumOf(std::string_view bytes) {
 
 std::shared_ptr<void> ProgramOf(const std::string& bytes) {
   auto plan = std::make_shared<StagePlan>();
-  base::ByteReader in(bytes);
+  base::Budget budget(base::kStoredKind, bytes.size());
+  base::ByteReader in(bytes, budget);
   base::Decode(in, *plan);
   return plan;
 }

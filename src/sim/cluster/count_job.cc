@@ -2,6 +2,7 @@
 
 #include "base/codec.h"
 #include "base/rng.h"
+#include "base/stored.h"
 
 namespace fairlead::sim {
 
@@ -43,7 +44,8 @@ std::string Encoded(const Counts& counts) {
 bool DecodeInto(std::string_view bytes, Counts& counts) {
   if (bytes.empty()) return true;
   Counts more;
-  base::ByteReader in(bytes);
+  base::Budget budget(base::kStoredKind, bytes.size());
+  base::ByteReader in(bytes, budget);
   base::Decode(in, more);
   if (!in.done()) return false;
   Merge(counts, more);

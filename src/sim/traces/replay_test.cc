@@ -2,6 +2,7 @@
 
 #include "base/codec.h"
 #include "base/rng.h"
+#include "base/stored.h"
 #include "sim/traces/profiles.h"
 #include "sim/traces/scheduler.h"
 #include "sim/traces/synthetic.h"
@@ -68,7 +69,8 @@ size_t Replay(scheduler::Scheduler& scheduler, const std::vector<Batch>& batches
   for (size_t i = from; i < to; ++i) {
     events.clear();
     effects.clear();
-    base::ByteReader reader(batches[i].events);
+    base::Budget budget(base::kStoredKind, batches[i].events.size());
+    base::ByteReader reader(batches[i].events, budget);
     while (reader.remaining() > 0 && !reader.failed()) base::Decode(reader, events.emplace_back());
     scheduler.Step(batches[i].now, events, effects);
     if (reader.failed() || HashOf(effects) != batches[i].effects) return i;

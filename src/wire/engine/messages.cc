@@ -3,6 +3,12 @@
 #include "base/codec.h"
 
 namespace fairlead::wire::engine {
+namespace {
+
+/// Tables of map outputs and plans are bytes in a frame, one byte of memory each; lists of small numbers are eight.
+constexpr base::BudgetKind kFrameKind = base::DecodedKind("a frame of the engine", UINT32_MAX, 64);
+
+}  // namespace
 
 void AppendFrame(std::string& out, const Message& message) {
   const size_t at = out.size();
@@ -19,8 +25,7 @@ base::Result<bool> FrameParser::Next(Message& message) {
     at_ = 0;
     return false;
   }
-  base::ByteReader header(rest);
-  const uint32_t length = header.U32();
+  const auto length = base::BigEndian<uint32_t>(rest);
   if (length > frame_max_) return base::Error{"frame of " + std::to_string(length) + " bytes is too large"};
   if (rest.size() - 4 < length) {
     if (at_ > (64 << 10)) {
@@ -29,8 +34,10 @@ base::Result<bool> FrameParser::Next(Message& message) {
     }
     return false;
   }
-  base::ByteReader body(rest.substr(4, length));
+  base::Budget budget(kFrameKind, length);
+  base::ByteReader body(rest.substr(4, length), budget);
   base::Decode(body, message);
+  if (!budget.ok()) return budget.error();
   if (!body.done()) return base::Error{"malformed message"};
   at_ += 4 + length;
   return true;

@@ -31,7 +31,7 @@ void FrameReader::Push(std::string_view bytes) {
   from_kept_ = !kept_.empty();
   if (from_kept_) {
     // The second half of a frame comes into memory of its size: growing by doubling would take it twice.
-    const size_t length = kept_.size() < kLengthBytes ? 0 : base::ByteReader(kept_).U32();
+    const size_t length = base::BigEndian<uint32_t>(kept_);
     if (length <= max_ && length <= 2 * kept_.size()) kept_.reserve(kLengthBytes + length);
     kept_.append(bytes);
   }
@@ -40,7 +40,7 @@ void FrameReader::Push(std::string_view bytes) {
 
 std::optional<std::string_view> FrameReader::Next() {
   if (failed_ || input_.size() < 4) return std::nullopt;
-  const int32_t length = base::ByteReader(input_).I32();
+  const int32_t length = base::BigEndian<int32_t>(input_);
   if (length < 0 || static_cast<size_t>(length) > max_) {
     failed_ = true;
     refused_length_ = length;
@@ -55,7 +55,7 @@ std::optional<std::string_view> FrameReader::Next() {
 
 std::optional<FrameReader::Begun> FrameReader::begun() const {
   if (failed_ || input_.size() < kLengthBytes) return std::nullopt;
-  const auto length = static_cast<size_t>(base::ByteReader(input_).U32());
+  const auto length = static_cast<size_t>(base::BigEndian<uint32_t>(input_));
   const std::string_view part = input_.substr(kLengthBytes);
   return part.size() < length ? std::optional(Begun{length, part}) : std::nullopt;
 }
@@ -70,7 +70,7 @@ void FrameReader::SkipBegun() {
 
 bool FrameReader::ready() const {
   if (failed_ || kept_.size() < 4) return failed_;
-  const int32_t length = base::ByteReader(kept_).I32();
+  const int32_t length = base::BigEndian<int32_t>(kept_);
   return length < 0 || static_cast<size_t>(length) > max_ || kept_.size() - 4 >= static_cast<size_t>(length);
 }
 

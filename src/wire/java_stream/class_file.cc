@@ -34,9 +34,13 @@ std::string Dotted(std::string name) {
 
 // ---- parsing -------------------------------------------------------------------------------------------------------
 
+/// Of an installed Spark: constants are text that many members may refer to.
+constexpr base::BudgetKind kClassFile{
+    "a class file", 16 << 20, 1, {.floor = 1 << 20, .per_byte = 64, .most = 64 << 20}, {}, {}};
+
 class Parser {
  public:
-  explicit Parser(std::string_view bytes) : in_(bytes) {}
+  explicit Parser(std::string_view bytes) : budget_(kClassFile, bytes.size()), in_(bytes, budget_) {}
 
   base::Result<ClassFile> Run() {
     if (in_.U32() != 0xCAFEBABE) return base::Error{"not a class file"};
@@ -124,11 +128,12 @@ class Parser {
     return true;
   }
 
-  std::string TextAt(uint16_t index) const {
+  std::string TextAt(uint16_t index) {
     const auto found = texts_.find(index);
-    return found != texts_.end() ? found->second : std::string();
+    const bool there = found != texts_.end() && in_.Charge(sizeof(std::string) + found->second.size());
+    return there ? found->second : std::string();
   }
-  std::string ClassAt(uint16_t index) const {
+  std::string ClassAt(uint16_t index) {
     const auto found = classes_.find(index);
     return found != classes_.end() ? Dotted(TextAt(found->second)) : std::string();
   }
@@ -142,7 +147,7 @@ class Parser {
       member.descriptor = TextAt(in_.U16());
       ReadAttributes([&](const std::string& name, std::string_view content) {
         if (name != "ConstantValue" || member.descriptor != "J") return;
-        const auto found = longs_.find(base::ByteReader(content).U16());
+        const auto found = longs_.find(base::BigEndian<uint16_t>(content));
         if (found != longs_.end()) member.constant = found->second;
       });
       members.push_back(std::move(member));
@@ -160,8 +165,8 @@ class Parser {
     }
   }
 
-  void TakeOwnModifiers(std::string_view content, uint16_t& modifiers) const {
-    base::ByteReader in(content);
+  void TakeOwnModifiers(std::string_view content, uint16_t& modifiers) {
+    base::ByteReader in(content, budget_);
     const uint16_t count = in.U16();
     for (uint16_t i = 0; i < count && !in.failed(); ++i) {
       const uint16_t inner = in.U16();
@@ -171,6 +176,7 @@ class Parser {
     }
   }
 
+  base::Budget budget_;
   base::ByteReader in_;
   uint16_t this_class_ = 0;
   std::map<uint16_t, std::string> texts_;

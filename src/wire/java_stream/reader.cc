@@ -16,7 +16,7 @@ constexpr int32_t kInterfacesMax = 256;
 
 class Reader {
  public:
-  Reader(std::string_view bytes, const base::BudgetKind& kind) : in_(bytes), budget_(kind, bytes.size()) {}
+  Reader(std::string_view bytes, const base::BudgetKind& kind) : budget_(kind, bytes.size()), in_(bytes, budget_) {}
 
   base::Result<Graph> Run() {
     if (!budget_.ok()) return budget_.error();
@@ -293,8 +293,8 @@ class Reader {
 
   static constexpr std::string_view kFieldTypes = "BCDFIJSZL[";
 
-  base::ByteReader in_;
   base::Budget budget_;
+  base::ByteReader in_;
   Graph graph_;
   std::vector<Ref> handles_;
   std::set<Ref> complete_classes_;

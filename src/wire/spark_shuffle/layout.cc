@@ -154,8 +154,8 @@ std::optional<FileRange> IndexFile::Range(int32_t start, int32_t end) const {
   const auto count = static_cast<int64_t>(offsets());
   if (start < 0 || end < 0 || start >= count || end >= count) return std::nullopt;
   const std::string_view bytes = bytes_;
-  const uint64_t from = base::ByteReader(bytes.substr(static_cast<size_t>(start) * 8)).U64();
-  const uint64_t to = base::ByteReader(bytes.substr(static_cast<size_t>(end) * 8)).U64();
+  const uint64_t from = base::BigEndian<uint64_t>(bytes.substr(static_cast<size_t>(start) * 8));
+  const uint64_t to = base::BigEndian<uint64_t>(bytes.substr(static_cast<size_t>(end) * 8));
   return FileRange{static_cast<int64_t>(from), static_cast<int64_t>(to - from)};
 }
 
@@ -163,11 +163,10 @@ base::Status ValidateIndex(std::string_view index_bytes, std::optional<int64_t> 
   if (index_bytes.size() < 8 || index_bytes.size() % 8 != 0) {
     return base::Error{"index file of " + std::to_string(index_bytes.size()) + " bytes is not a list of offsets"};
   }
-  base::ByteReader in(index_bytes);
-  int64_t last = in.I64();
+  auto last = base::BigEndian<int64_t>(index_bytes);
   if (last != 0) return base::Error{"index file begins at offset " + std::to_string(last)};
-  for (size_t i = 1; in.remaining() > 0; ++i) {
-    const int64_t next = in.I64();
+  for (size_t i = 1; i < index_bytes.size() / 8; ++i) {
+    const auto next = base::BigEndian<int64_t>(index_bytes.substr(8 * i));
     if (next < last) return base::Error{"offset " + std::to_string(i) + " of the index file falls"};
     last = next;
   }

@@ -22,10 +22,9 @@ base::Result<PassedBlock> DecodePassedBlock(std::string_view body) {
     return out;
   }
   if (body.size() != 17 || body[0] != kPassedAsFile) return base::Error{"neither bytes nor the range of a file"};
-  base::ByteReader reader(body.substr(1));
   out.in_file = true;
-  out.offset = reader.I64();
-  out.length = reader.I64();
+  out.offset = base::BigEndian<int64_t>(body.substr(1));
+  out.length = base::BigEndian<int64_t>(body.substr(9));
   if (out.offset < 0 || out.length <= 0 || out.offset > INT64_MAX - out.length) {
     return base::Error{"not a range of a file: " + std::to_string(out.length) + " bytes from " +
                        std::to_string(out.offset)};

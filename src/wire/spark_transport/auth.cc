@@ -93,7 +93,9 @@ std::string EncodeAuthMessage(const AuthMessage& message) {
 }
 
 base::Result<AuthMessage> DecodeAuthMessage(std::string_view body) {
-  base::ByteReader in(body);
+  base::Budget budget(kLoginKind, body.size());
+  base::ByteReader in(body, budget);
+  in.Charge(body.size());
   if (in.U8() != AuthMessage::kTag) return base::Error{"Expected ClientChallenge, received something else."};
   AuthMessage message;
   for (std::string* field : {&message.app_id, &message.salt, &message.ciphertext}) {

@@ -172,14 +172,14 @@ class GcmCipher final : public ChannelCipher {
 
   base::Result<size_t> ReadHeader(std::string_view in) {
     if (in.size() < 8 + header_bytes_) return size_t{0};
-    base::ByteReader reader(in);
-    const uint64_t length = reader.U64();
+    const auto length = base::BigEndian<uint64_t>(in);
     if (length > static_cast<uint64_t>(INT64_MAX) || length < 8 + header_bytes_ + kTagBytes) {
       return base::Error{"an encrypted message of an impossible length"};
     }
-    if (reader.U8() != header_bytes_) return base::Error{"an encrypted message with a header of another key size"};
-    const std::string_view salt = reader.Take(key_.size());
-    prefix_ = reader.Take(kNoncePrefix);
+    if (static_cast<uint8_t>(in[8]) != header_bytes_)
+      return base::Error{"an encrypted message with a header of another key size"};
+    const std::string_view salt = in.substr(9, key_.size());
+    prefix_ = in.substr(9 + key_.size(), kNoncePrefix);
     message_key_ = HkdfSha256(key_, salt, in.substr(0, 8), key_.size());
     left_ = length - 8 - header_bytes_;
     segment_ = 0;

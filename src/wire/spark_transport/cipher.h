@@ -6,11 +6,16 @@
 #include <string>
 #include <string_view>
 
+#include "base/budget.h"
 #include "base/result.h"
 
 // What a connection's bytes go through once both sides have agreed on encryption. Primitives are OpenSSL's.
 
 namespace fairlead::wire::spark_transport {
+
+/// A message of a handshake, whose fields are copied once.
+inline constexpr base::BudgetKind kLoginKind{
+    "a message of Spark's authentication", 1 << 20, 1, {.floor = 64 << 10, .per_byte = 1, .most = 2 << 20}, {}, {}};
 
 /// Fills the span with randomness fit for keys; given from outside, so that sessions can be replayed.
 using RandomFill = std::function<void(std::span<uint8_t>)>;

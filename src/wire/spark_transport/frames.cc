@@ -16,6 +16,9 @@ constexpr std::array<std::string_view, 13> kNames = {
     "RpcFailure",        "StreamRequest",          "StreamResponse",        "StreamFailure", "OneWayMessage",
     "UploadStream",      "MergedBlockMetaRequest", "MergedBlockMetaSuccess"};
 
+/// A frame's fields are views into it: nothing is made.
+constexpr base::BudgetKind kFrameKind{"a frame of Spark's transport", SIZE_MAX, 1, {}, {}, {}};
+
 /// int32 length and that many bytes. A negative length fails.
 std::string_view TakeBlob(ByteReader& in) {
   const int32_t length = in.I32();
@@ -103,7 +106,8 @@ std::string_view EnumName(FrameType type) {
 }
 
 base::Result<Frame> DecodeFrame(std::string_view payload) {
-  ByteReader in(payload);
+  base::Budget budget(kFrameKind, payload.size());
+  ByteReader in(payload, budget);
   const uint8_t type = in.U8();
   if (in.failed()) return base::Error{"empty frame"};
   if (type >= kNames.size()) return base::Error{"Unknown message type: " + std::to_string(static_cast<int8_t>(type))};
@@ -218,8 +222,8 @@ FrameReader::Outcome FrameReader::Next() {
     return Outcome::kRaw;
   }
   if (view_.size() < kLengthBytes) return NeedMore();
-  const int64_t payload =
-      static_cast<int64_t>(static_cast<uint64_t>(ByteReader(view_).I64()) - static_cast<uint64_t>(kLengthBytes));
+  const int64_t payload = static_cast<int64_t>(static_cast<uint64_t>(base::BigEndian<int64_t>(view_)) -
+                                               static_cast<uint64_t>(kLengthBytes));
   if (payload >= kPayloadLimit) return Fail("Too large frame: " + std::to_string(payload));
   if (payload <= 0) return Fail("Frame length should be positive: " + std::to_string(payload));
   if (static_cast<int64_t>(view_.size() - kLengthBytes) < payload) return NeedMore();

@@ -169,14 +169,14 @@ class SealingCipher final : public ChannelCipher {
     pending_.append(bytes);
     size_t used = 0;
     while (pending_.size() - used >= 8) {
-      base::ByteReader reader(std::string_view(pending_).substr(used));
-      const int64_t length = reader.I64();
+      const std::string_view rest = std::string_view(pending_).substr(used);
+      const auto length = base::BigEndian<int64_t>(rest);
       if (length < static_cast<int64_t>(8 + kMacBytes + kTrailerBytes) ||
           length > static_cast<int64_t>(kSealedBlockMax)) {
         return base::Error{"a sealed block of an impossible length"};
       }
-      if (reader.remaining() + 8 < static_cast<size_t>(length)) break;
-      if (!Unseal(reader.Take(static_cast<size_t>(length) - 8), plain)) {
+      if (rest.size() < static_cast<size_t>(length)) break;
+      if (!Unseal(rest.substr(8, static_cast<size_t>(length) - 8), plain)) {
         return base::Error{"a sealed block was changed on its way"};
       }
       used += static_cast<size_t>(length);
@@ -208,7 +208,7 @@ class SealingCipher final : public ChannelCipher {
   }
 
   bool Unseal(std::string_view sealed, std::string& plain) {
-    base::ByteReader trailer(sealed.substr(sealed.size() - kTrailerBytes));
+    const std::string_view trailer = sealed.substr(sealed.size() - kTrailerBytes);
     std::string block(sealed.substr(0, sealed.size() - kTrailerBytes));
     if (block.size() % block_ != 0) return false;
     in_.chain->Apply(block);
@@ -221,7 +221,8 @@ class SealingCipher final : public ChannelCipher {
       text -= padding;
     }
     const std::string_view bytes = std::string_view(block).substr(0, text);
-    const bool good = EqualInConstantTime(mac, in_.Mac(bytes)) && trailer.U16() == 1 && trailer.U32() == in_.sequence;
+    const bool good = EqualInConstantTime(mac, in_.Mac(bytes)) && base::BigEndian<uint16_t>(trailer) == 1 &&
+                      base::BigEndian<uint32_t>(trailer.substr(2)) == in_.sequence;
     ++in_.sequence;
     if (good) plain.append(bytes);
     return good;
@@ -252,7 +253,9 @@ std::string EncodeSaslMessage(const SaslMessage& message) {
 }
 
 base::Result<SaslMessage> DecodeSaslMessage(std::string_view body) {
-  base::ByteReader in(body);
+  base::Budget budget(kLoginKind, body.size());
+  base::ByteReader in(body, budget);
+  in.Charge(body.size());
   if (in.U8() != SaslMessage::kTag && !in.failed()) {
     return base::Error{
         "java.lang.IllegalStateException: Expected SaslMessage, received something else (maybe your client does not "
