@@ -445,9 +445,10 @@ std::optional<model::AccessList> ListOf(const CapacityQueueSettings& queue, cons
   return ParseAccessList(found->second);
 }
 
-/// The queue and those below it, parents first.
-void AddQueues(const CapacityQueues& from, const std::string& path, std::set<std::string>& seen,
-               model::QueueTree& tree) {
+/// The queue and those below it, parents first. Labels are those of the queue above where it names none
+/// (QueueNodeLabelsSettings).
+void AddQueues(const CapacityQueues& from, const std::string& path, const model::QueueConfig& above,
+               std::set<std::string>& seen, model::QueueTree& tree) {
   if (!seen.insert(path).second) return;
   static const CapacityQueueSettings kNothing;
   const auto found = from.queues.find(path);
@@ -458,9 +459,11 @@ void AddQueues(const CapacityQueues& from, const std::string& path, std::set<std
   queue.submit_acl = ListOf(own, "acl_submit_applications");
   queue.administer_acl = ListOf(own, "acl_administer_queue");
   queue.max_container_allocation = LargestContainer(own);
-  tree.queues.push_back(std::move(queue));
+  queue.labels = own.accessible_labels.value_or(above.labels);
+  queue.default_label = own.default_label_expression.value_or(above.default_label);
+  tree.queues.push_back(queue);
   if (!own.queues) return;
-  for (const std::string& child : *own.queues) AddQueues(from, path + "." + child, seen, tree);
+  for (const std::string& child : *own.queues) AddQueues(from, path + "." + child, queue, seen, tree);
 }
 
 }  // namespace
@@ -470,7 +473,9 @@ model::QueueTree CapacityTree(const Keys& keys, std::vector<std::string>* unknow
   tree.capacity = ReadCapacityQueues(keys, unknown);
   if (tree.capacity->problem) return tree;  // the scheduler refuses it
   std::set<std::string> seen;
-  AddQueues(*tree.capacity, "root", seen, tree);
+  model::QueueConfig above;
+  above.labels = {"*"};
+  AddQueues(*tree.capacity, "root", above, seen, tree);
   return tree;
 }
 
@@ -489,8 +494,9 @@ base::Result<model::QueueTree> ParseCapacityFile(std::string_view text, const st
   std::vector<std::string> unknown;
   model::QueueTree tree = CapacityTree(keys, &unknown);
   if (std::exchange(tree.capacity->asynchronous, false)) {
-    warnings.push_back(file + ": yarn.scheduler.capacity.schedule-asynchronously.enable is not honoured: containers are "
-                              "granted at heartbeats");
+    warnings.push_back(file +
+                       ": yarn.scheduler.capacity.schedule-asynchronously.enable is not honoured: containers are "
+                       "granted at heartbeats");
   }
   for (const std::string& key : unknown) {
     if (IsReadByName(std::string_view(key).substr(std::min(key.size(), kPrefix.size())))) continue;

@@ -61,10 +61,13 @@ struct QueueConfig {
   // Fairlead's own, for `tdw`: Hadoop ignores them.
   std::optional<int32_t> priority;    // larger comes first
   std::optional<int64_t> start_time;  // milliseconds since 1970; the earlier comes first
+  // Node labels (`yarn-capacity`).
+  std::vector<std::string> labels{};  // that its applications may ask for; "*": all
+  std::string default_label{};        // that asks without one get
   FL_FIELDS(name, parent_type, weight, min_resources, max_resources, max_child_resources, max_container_allocation,
             max_running_apps, max_am_share, policy, min_share_preemption_timeout, fair_share_preemption_timeout,
             fair_share_preemption_threshold, allow_preemption_from, submit_acl, administer_acl, reservation_acl,
-            reservable, priority, start_time)
+            reservable, priority, start_time, labels, default_label)
 };
 
 /// One rule of <queuePlacementPolicy>; `parent` holds the nested rule of nestedUserQueue and the like, at most one.

@@ -32,6 +32,24 @@ std::string_view EnumName(Refusal refusal) {
       return "TOO_MANY_ENTRIES";
     case Refusal::kQueueFull:
       return "QUEUE_FULL";
+    case Refusal::kAskLabelUnknown:
+      return "ASK_LABEL_UNKNOWN";
+    case Refusal::kAskLabelQueue:
+      return "ASK_LABEL_QUEUE";
+    case Refusal::kAskLabelPlace:
+      return "ASK_LABEL_PLACE";
+    case Refusal::kLabelName:
+      return "LABEL_NAME";
+    case Refusal::kLabelExclusivity:
+      return "LABEL_EXCLUSIVITY";
+    case Refusal::kLabelNotThere:
+      return "LABEL_NOT_THERE";
+    case Refusal::kLabelInUse:
+      return "LABEL_IN_USE";
+    case Refusal::kLabelsUnknown:
+      return "LABELS_UNKNOWN";
+    case Refusal::kLabelNodes:
+      return "LABEL_NODES";
     case Refusal::kTooManyKeys:
       return "TOO_MANY_KEYS";
     case Refusal::kTooManySizes:

@@ -89,6 +89,17 @@ enum class Refusal : uint8_t {
   kTooManyEntries,  // list; numbers: entries, limit
   // Submissions to a queue that takes no more applications, or none.
   kQueueFull,  // queue
+  // Node labels: what an ask says of them.
+  kAskLabelUnknown,  // label
+  kAskLabelQueue,    // queue, label, those of the queue
+  kAskLabelPlace,    // queue, name of the place
+  // Their administration.
+  kLabelName,         // label
+  kLabelExclusivity,  // label, as it was asked for
+  kLabelNotThere,     // label
+  kLabelInUse,        // label, queue
+  kLabelsUnknown,     // label
+  kLabelNodes,        // nodes
 };
 std::string_view EnumName(Refusal refusal);
 

@@ -203,6 +203,19 @@ struct ContainerUpdate {
 
 // ---- Events from outside ------------------------------------------------------------------------------------------
 
+/// A node, or with port 0 every node of a host, and its label; empty: none.
+struct NodeLabelRecord {
+  NodeAddress node;
+  std::string label;
+  FL_FIELDS(node, label)
+};
+/// Node labels as the store has them.
+struct LabelsRecord {
+  std::vector<scheduler::ClusterLabel> labels;
+  std::vector<NodeLabelRecord> nodes;
+  FL_FIELDS(labels, nodes)
+};
+
 /// The first event of every run: identity of this run and what the store held.
 struct Started {
   static constexpr std::string_view kName = "started";
@@ -213,7 +226,8 @@ struct Started {
   std::map<std::string, int64_t>
       draining{};  // hosts whose nodes get no container: seconds they have, negative: for ever
   std::vector<LearnedUse> learned{};
-  FL_FIELDS(cluster_timestamp, epoch, apps, attempts, draining, learned)
+  LabelsRecord labels{};
+  FL_FIELDS(cluster_timestamp, epoch, apps, attempts, draining, learned, labels)
 };
 /// The store has committed or refused the rows of Persist{txn}.
 struct Persisted {
@@ -377,6 +391,28 @@ struct ResizeNode {
   Resources capacity;
   FL_FIELDS(call, address, capacity)
 };
+/// `rmadmin -addToClusterNodeLabels`.
+struct AddLabels {
+  static constexpr std::string_view kName = "add_labels";
+  CallToken call = 0;
+  std::vector<scheduler::ClusterLabel> labels;
+  FL_FIELDS(call, labels)
+};
+/// `rmadmin -removeFromClusterNodeLabels`.
+struct RemoveLabels {
+  static constexpr std::string_view kName = "remove_labels";
+  CallToken call = 0;
+  std::vector<std::string> labels;
+  FL_FIELDS(call, labels)
+};
+/// `rmadmin -replaceLabelsOnNode`.
+struct ReplaceLabels {
+  static constexpr std::string_view kName = "replace_labels";
+  CallToken call = 0;
+  std::vector<NodeLabelRecord> nodes;
+  bool fail_on_unknown = false;
+  FL_FIELDS(call, nodes, fail_on_unknown)
+};
 /// A new fair-scheduler.xml, parsed and checked.
 struct ReloadQueues {
   static constexpr std::string_view kName = "reload_queues";
@@ -394,7 +430,7 @@ struct Tick {
 using OuterEvent =
     std::variant<Started, Persisted, NewApplication, Submit, KillApp, FailAttempt, MoveApp, SetPriority, SetLifetime,
                  SignalContainer, RegisterMaster, AllocateCall, FinishMaster, RegisterNode, Heartbeat, UnregisterNode,
-                 MasterLaunched, RefreshNodes, ResizeNode, ReloadQueues, Tick>;
+                 MasterLaunched, RefreshNodes, ResizeNode, ReloadQueues, Tick, AddLabels, RemoveLabels, ReplaceLabels>;
 
 // ---- Effects to the outside ---------------------------------------------------------------------------------------
 

@@ -113,6 +113,10 @@ model::Refused Apps::NormalizeMasterAsks(App& app) const {
     if (model::Refused refused = NormalizeAsk(config_, nodes_.MaximumAllocation(), app.submission.label, ask)) {
       return refused;
     }
+    if (!config_.node_labels) continue;
+    if (model::Refused refused = NormalizeLabel(nodes_.labels(), config_.queues, app.submission.queue, ask)) {
+      return refused;
+    }
   }
   app.master_asks = std::move(asks);
   return {};

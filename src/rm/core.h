@@ -93,6 +93,7 @@ class Core {
   model::Resources MaximumAllocation(base::Instant now) const { return nodes_.MaximumAllocation(now); }
   /// What queues set of it.
   const ContainerMaxima& container_maxima() const { return context_.container_maxima(); }
+  const Labels& labels() const { return nodes_.labels(); }
   /// True while the attempt's AMRM token is worth something.
   bool AttemptIsKnown(const model::ApplicationAttemptId& id) const;
   /// YarnApplicationState as clients see it: FINAL_SAVING and KILLING show the state before.

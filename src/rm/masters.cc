@@ -130,9 +130,11 @@ void Masters::On(const model::rm::AllocateCall& event) {
   const bool gangs = AsksForGangs(app->submission.tags);
   for (model::Ask& ask : allocate.asks) {
     if (gangs && ask.allocation_request_id > 0) ask.gang = ask.allocation_request_id;
-    if (model::Refused refused = NormalizeAsk(config_, maximum, app->submission.label, ask)) {
-      return context_.Refuse(event.call, std::move(refused));
+    model::Refused refused = NormalizeAsk(config_, maximum, app->submission.label, ask);
+    if (!refused && config_.node_labels) {
+      refused = NormalizeLabel(nodes_.labels(), config_.queues, app->submission.queue, ask);
     }
+    if (refused) return context_.Refuse(event.call, std::move(refused));
   }
   if (model::Refused refused = CheckAllocate(*app, *attempt, event))
     return context_.Refuse(event.call, std::move(refused));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/stored.h"
 #include "rm/apps.h"
 #include "rm/attempts.h"
 #include "rm/containers.h"
@@ -104,7 +105,7 @@ Node& Nodes::Add(const model::rm::RegisterNode& event) {
   node.capacity = event.capacity;
   node.physical = event.physical;
   node.version = event.version;
-  if (config_.node_labels) node.labels = event.labels;
+  if (const std::string& label = labels_.Of(node.address); !label.empty()) node.labels = {label};
   node.health_report = event.health_report;
   node.health_time = context_.wall();
   table_.Activate(node);
@@ -554,6 +555,59 @@ void Nodes::On(const model::rm::ResizeNode& event) {
   context_.Emit(model::rm::CallDone{event.call});
 }
 
+void Nodes::Recover(std::map<std::string, int64_t> draining, const model::rm::LabelsRecord& labels) {
+  draining_ = std::move(draining);
+  if (!config_.node_labels) return;
+  labels_ = Labels(labels);
+  if (!labels.labels.empty()) context_.Tell(model::scheduler::LabelsAdded{labels.labels});
+}
+
+void Nodes::On(const model::rm::AddLabels& event) {
+  std::vector<model::scheduler::ClusterLabel> added;
+  if (model::Refused refused = labels_.Add(event.labels, added)) return context_.Refuse(event.call, refused);
+  if (!added.empty()) context_.Tell(model::scheduler::LabelsAdded{std::move(added)});
+  LabelsChanged(event.call);
+}
+
+void Nodes::On(const model::rm::RemoveLabels& event) {
+  if (model::Refused refused = labels_.Remove(event.labels, config_.queues)) {
+    return context_.Refuse(event.call, refused);
+  }
+  LabelsChanged(event.call);
+}
+
+void Nodes::On(const model::rm::ReplaceLabels& event) {
+  if (event.fail_on_unknown) {
+    std::string unknown;
+    for (const model::rm::NodeLabelRecord& one : event.nodes) {
+      bool known = false;
+      const auto look = [&](const Node& node) {
+        const bool port = one.node.port == 0 || node.address.port == one.node.port;
+        known = known || (port && node.address.host == one.node.host);
+      };
+      table_.ForEachActive(look);
+      table_.ForEachGone(look);
+      if (!known) unknown += (unknown.empty() ? "" : ", ") + ToString(one.node);
+    }
+    if (!unknown.empty()) return context_.Refuse(event.call, model::Refusal::kLabelNodes, {unknown});
+  }
+  if (model::Refused refused = labels_.Replace(event.nodes)) return context_.Refuse(event.call, refused);
+  LabelsChanged(event.call);
+}
+
+void Nodes::LabelsChanged(model::rm::CallToken call) {
+  for (const model::NodeIndex index : ActiveByName()) {
+    Node& node = At(index);
+    const std::string label = labels_.Of(node.address);
+    if ((node.labels.empty() ? "" : node.labels.front()) == label) continue;
+    node.labels.clear();
+    if (!label.empty()) node.labels.push_back(label);
+    if (node.in_scheduler) context_.Tell(model::scheduler::NodeRelabelled{index, label});
+  }
+  context_.StoreAndAnswer({kLabelsTable, "all", base::EncodeStored(labels_.Record()), false},
+                          model::rm::CallDone{call});
+}
+
 void Nodes::AwaitHeartbeat(Node& node) {
   node.last_seen = context_.now();
   context_.Arm({context_.now() + config_.node_expiry, Timer::Kind::kNode, node.index.value, 0});
@@ -609,6 +663,7 @@ void Nodes::Mix(base::StateHasher& hasher) const {
     hasher.Mix(static_cast<uint64_t>(seconds));
   }
   for (const model::NodeIndex index : heartbeats_) hasher.Mix(index.value);
+  labels_.Mix(hasher);
 }
 
 }  // namespace fairlead::rm

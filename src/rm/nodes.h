@@ -13,6 +13,7 @@
 #include "model/rm.h"
 #include "model/scheduler.h"
 #include "rm/context.h"
+#include "rm/labels.h"
 #include "rm/life_cycles.h"
 #include "rm/node_table.h"
 #include "rm/state.h"
@@ -35,8 +36,12 @@ class Nodes {
   void On(const model::rm::UnregisterNode& event);
   void On(const model::rm::RefreshNodes& event);
   void On(const model::rm::ResizeNode& event);
-  /// Hosts that were draining when the last run ended: their nodes come back and go on draining.
-  void Recover(std::map<std::string, int64_t> draining) { draining_ = std::move(draining); }
+  void On(const model::rm::AddLabels& event);
+  void On(const model::rm::RemoveLabels& event);
+  void On(const model::rm::ReplaceLabels& event);
+  /// Hosts that were draining when the last run ended: their nodes come back and go on draining. Labels count again.
+  void Recover(std::map<std::string, int64_t> draining, const model::rm::LabelsRecord& labels);
+  const Labels& labels() const { return labels_; }
 
   // ---- Timers ----
   void Expire(const Timer& timer);
@@ -67,7 +72,7 @@ class Nodes {
   /// Empty when the table agrees with itself, else what differs.
   std::string Check() const;
   void Mix(base::StateHasher& hasher) const;
-  FL_STATE_PART(table_, include_hosts_, exclude_hosts_, draining_)
+  FL_STATE_PART(table_, include_hosts_, exclude_hosts_, draining_, labels_)
 
  private:
   Node& Add(const model::rm::RegisterNode& event);
@@ -96,6 +101,8 @@ class Nodes {
   Node* TakeHealth(Node& node, const model::rm::Heartbeat& event);
   void TurnAway(model::rm::CallToken call, model::rm::NodeAction action, std::string diagnostics);
   void AnswerWaitingHeartbeat(model::NodeIndex index);
+  /// Nodes get the labels that count for them now; what has changed is stored, and the call is answered then.
+  void LabelsChanged(model::rm::CallToken call);
 
   Context& context_;
   const Config& config_;
@@ -105,7 +112,8 @@ class Nodes {
   NodeTable table_;
   std::set<std::string> include_hosts_;
   std::set<std::string> exclude_hosts_;
-  std::map<std::string, int64_t> draining_;   // of Recover, until their node is out or the lists take them back
+  std::map<std::string, int64_t> draining_;  // of Recover, until their node is out or the lists take them back
+  Labels labels_;
   std::vector<model::NodeIndex> heartbeats_;  // answered at the end of the step
 };
 

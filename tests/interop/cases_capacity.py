@@ -1,10 +1,14 @@
 """Profile `yarn-capacity`: a cluster of the CapacityScheduler, with its own capacity-scheduler.xml."""
 import dataclasses
+import os
+import re
 
-from cases_mapreduce import require_pi
-from jobs import Background, container_processes, require_end
-from registry import Spec, case, require_success
 import cases_spark
+import peers
+from cases_mapreduce import require_pi
+from jobs import Background, PausedJob, container_processes, executors, require_end
+from registry import Spec, case, require_success
+from texts import text_file
 
 QUEUES = (("root.queues", "alpha,beta"), ("root.alpha.capacity", "50"), ("root.beta.capacity", "50"),
           ("maximum-am-resource-percent", "0.5"), ("root.alpha.maximum-capacity", "100"))
@@ -65,7 +69,38 @@ def preempted(cluster, work):
     assert cluster.app(first)["preemptedMemorySeconds"] > 0, cluster.app(first)
 
 
+LABELS = dataclasses.replace(CAPACITY, yarn_site=(("yarn.node-labels.enabled", "true"),), capacity=QUEUES + (
+    ("root.accessible-node-labels.fast.capacity", "100"), ("root.alpha.accessible-node-labels", "fast"),
+    ("root.alpha.accessible-node-labels.fast.capacity", "100"), ("root.beta.accessible-node-labels", " ")))
+
+
+def labelled(cluster, work):
+    """A partition of one node: real Spark's executors run there alone, a queue without access is refused, and a restart keeps the labels."""
+    host = cluster.host_of(2)
+    require_success(yarn(cluster, "RMAdminCLI", "-addToClusterNodeLabels", "fast(exclusive=true)"), "-addToClusterNodeLabels")
+    require_success(yarn(cluster, "RMAdminCLI", "-replaceLabelsOnNode", f"{host}=fast"), "-replaceLabelsOnNode")
+    cluster.restart("rm")
+    listed = yarn(cluster, "ClusterCLI", "--list-node-labels")
+    require_success(listed, "yarn cluster --list-node-labels")
+    assert "<fast:exclusivity=true>" in listed.stdout, listed.stdout
+    job = PausedJob(cluster, work, "--deploy-mode", "client", "--num-executors", "2", "--conf", "spark.yarn.queue=root.alpha",
+                    "--conf", "spark.yarn.executor.nodeLabelExpression=fast")
+    app = job.await_round()
+    nodes = {re.search(r"/nm(\d)-local/", os.readlink(f"/proc/{pid}/cwd"))[1] for pid in executors(app)}
+    assert nodes == {"2"}, nodes
+    job.release()
+    job.result()
+    require_end(cluster, app)
+    text_file(work / "text")
+    refused = cluster.spark_submit("--deploy-mode", "cluster", "--conf", "spark.yarn.queue=root.beta", "--conf", "spark.yarn.am.nodeLabelExpression=fast",
+                                   peers.HERE / "wordcount.py", work / "text", work / "counts", timeout=120)
+    assert refused.returncode != 0 and "doesn't have permission to access all labels" in refused.stderr, refused.stderr[-3000:]
+    kept = yarn(cluster, "RMAdminCLI", "-removeFromClusterNodeLabels", "fast")
+    assert kept.returncode != 0 and "is using this label" in kept.stderr, kept.stderr[-2000:]
+
+
 case("smoke", CAPACITY, own_cluster=True, name="capacity-mapreduce")(run_and_change)
+case("all", LABELS, own_cluster=True, name="capacity-labels")(labelled)
 case("all", PREEMPTING, own_cluster=True, name="capacity-preemption")(preempted)
 case("all", CAPACITY, name="capacity-spark-client-mode")(cases_spark.client_mode)
 case("all", CAPACITY, name="capacity-spark-cluster-mode")(cases_spark.cluster_mode)

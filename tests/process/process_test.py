@@ -221,6 +221,10 @@ class YarnFair(Profile, Daemons):
     profile = "yarn-fair"
 
 
+class YarnCapacity(Profile, Daemons):
+    profile = "yarn-capacity"
+
+
 class Tdw(Profile, Daemons):
     profile = "tdw"
 

@@ -42,6 +42,19 @@ RemoteException ExceptionOf(const model::Refused& refused) {
     case kLabelsOff:
       return {std::string(ex::kInvalidLabelResourceRequest),
               std::string(kAsks) + ", node label not enabled but request contains label expression"};
+    case kAskLabelUnknown:
+      return {std::string(ex::kInvalidLabelResourceRequest),
+              "Invalid label resource request, cluster do not contain , label= " + about.name(0)};
+    case kAskLabelQueue:
+      return {std::string(ex::kInvalidLabelResourceRequest),
+              std::string(kAsks) + ", queue=" + about.name(0) +
+                  " doesn't have permission to access all labels in resource request. labelExpression of resource "
+                  "request=" +
+                  about.name(1) + ". Queue labels=" + about.name(2)};
+    case kAskLabelPlace:
+      return {std::string(ex::kInvalidLabelResourceRequest),
+              std::string(kAsks) + ", queue=" + about.name(0) +
+                  " specified node label expression in a resource request has resource name = " + about.name(1)};
     case kBadCount:
       return InvalidAsk(": count " + about.number(0) + " at '" + about.name(0) + "'");
     case kEmptySize:
@@ -200,10 +213,31 @@ RemoteException ExceptionOf(const model::Refused& refused) {
     case kResizeUserMaximum:
       return Yarn(about.name(0) + " is at the maximum of all queues together");
     case kResizeFixed:
-      return Yarn("containers keep their size under yarn-fair");
+      return Yarn("containers keep their size under this scheduler");
     // Administration.
     case kUnknownNode:
       return Yarn("Node " + about.name(0) + " is not registered.");
+    case kLabelName:
+      return Yarn(
+          "java.io.IOException: label name should only contains {0-9, a-z, A-Z, -, _} and should not started "
+          "with {-,_}, now it is= " +
+          about.name(0));
+    case kLabelExclusivity:
+      return Yarn("java.io.IOException: Exclusivity cannot be modified for an existing label with : <" + about.name(0) +
+                  ":exclusivity=" + about.name(1) + ">");
+    case kLabelNotThere:
+      return Yarn("java.io.IOException: Node label=" + about.name(0) +
+                  " to be removed doesn't existed in cluster node labels collection.");
+    case kLabelInUse:
+      return Yarn("java.io.IOException: Cannot remove label=" + about.name(0) + ", because queue=" + about.name(1) +
+                  " is using this label. Please remove label on queue before remove the label");
+    case kLabelsUnknown:
+      return Yarn(
+          "java.io.IOException: Not all labels being replaced contained by known label collections, please "
+          "check, new labels=[" +
+          about.name(0) + "]");
+    case kLabelNodes:
+      return Yarn("java.io.IOException: Failed to replace labels as there are unknown nodes:[" + about.name(0) + "]");
     case kBadQueues:
       return Yarn(about.name(0));
   }

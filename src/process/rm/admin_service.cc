@@ -66,6 +66,11 @@ void ResourceManager::DoAdminCall(const rpc::IncomingCall& call) {
       is("refreshNodesResources") || is("refreshClusterMaxPriority")) {
     return server_->Reply(to, "");
   }
+  if (core().config().node_labels) {
+    if (is("addToClusterNodeLabels")) return AddLabels(call);
+    if (is("removeFromClusterNodeLabels")) return RemoveLabels(call);
+    if (is("replaceLabelsOnNodes")) return ReplaceLabels(call);
+  }
   if (is("addToClusterNodeLabels") || is("removeFromClusterNodeLabels") || is("replaceLabelsOnNodes")) {
     // As Hadoop's RM while yarn.node-labels.enabled is false; to replace nothing is no error there either.
     if (is("replaceLabelsOnNodes") && call.request.empty()) return server_->Reply(to, "");
@@ -74,6 +79,47 @@ void ResourceManager::DoAdminCall(const rpc::IncomingCall& call) {
         "java.io.IOException: Node-label-based scheduling is disabled. Please check yarn.node-labels.enabled");
   }
   Refuse(to, ex::kUnsupportedOperation, std::string(call.method) + " is not supported by this ResourceManager.");
+}
+
+void ResourceManager::AddLabels(const rpc::IncomingCall& call) {
+  const auto request = Parse<w::AddToClusterNodeLabelsRequestProto>(call);
+  if (!request) return;
+  m::AddLabels event;
+  for (const std::string& name : request->deprecated_node_labels) event.labels.push_back({name, true});
+  if (!request->node_labels.empty()) event.labels.clear();  // the newer of two forms
+  for (const w::NodeLabelProto& label : request->node_labels)
+    event.labels.push_back({label.Name(), label.IsExclusive()});
+  Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
+    if (!Refused(to, effect)) server_->ReplyMessage(to, w::AddToClusterNodeLabelsResponseProto{});
+  });
+}
+
+void ResourceManager::RemoveLabels(const rpc::IncomingCall& call) {
+  const auto request = Parse<w::RemoveFromClusterNodeLabelsRequestProto>(call);
+  if (!request) return;
+  Ask(m::RemoveLabels{0, request->node_labels}, [this, to = call.token](const m::OuterEffect& effect) {
+    if (!Refused(to, effect)) server_->ReplyMessage(to, w::RemoveFromClusterNodeLabelsResponseProto{});
+  });
+}
+
+void ResourceManager::ReplaceLabels(const rpc::IncomingCall& call) {
+  const auto request = Parse<w::ReplaceLabelsOnNodeRequestProto>(call);
+  if (!request) return;
+  m::ReplaceLabels event;
+  event.fail_on_unknown = request->FailOnUnknownNodes();
+  for (const w::NodeIdToLabelsProto& entry : request->node_to_labels) {
+    const m::NodeAddress node = endpoints::yarn::FromWire(entry.NodeId());
+    if (entry.node_labels.size() > 1) {
+      return Refuse(call.token, ex::kYarn,
+                    "java.io.IOException: " + std::to_string(entry.node_labels.size()) +
+                        " labels specified on host=" + node.host +
+                        ", please note that we do not support specifying multiple labels on a single host for now.");
+    }
+    event.nodes.push_back({node, entry.node_labels.empty() ? "" : entry.node_labels.front()});
+  }
+  Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
+    if (!Refused(to, effect)) server_->ReplyMessage(to, w::ReplaceLabelsOnNodeResponseProto{});
+  });
 }
 
 void ResourceManager::RefreshNodes(const rpc::IncomingCall& call) {

@@ -27,6 +27,49 @@ struct Route {
 };
 }  // namespace
 
+namespace {
+
+/// By node (CommonNodeLabelsManager.generateNodeLabelsInfoPerNode): active nodes with the label that counts for them,
+/// and hosts, with port 0, that were given one.
+std::map<m::NodeAddress, std::string> LabelledNodes(const Core& core) {
+  std::map<m::NodeAddress, std::string> nodes;
+  for (const auto& [node, label] : core.labels().of_nodes()) {
+    if (!label.empty()) nodes[node] = label;
+  }
+  core.ForEachNode([&](const Node& node) {
+    if (!node.labels.empty()) nodes[node.address] = node.labels.front();
+  });
+  return nodes;
+}
+
+w::GetNodesToLabelsResponseProto NodesToLabels(const Core& core) {
+  w::GetNodesToLabelsResponseProto response;
+  for (const auto& [node, label] : LabelledNodes(core)) {
+    w::NodeIdToLabelsProto& entry = response.node_to_labels.emplace_back();
+    entry.node_id = endpoints::yarn::ToWire(node);
+    entry.node_labels.push_back(label);
+  }
+  return response;
+}
+
+}  // namespace
+
+void ResourceManager::GetLabelsToNodes(const rpc::IncomingCall& call) {
+  const auto request = Parse<w::GetLabelsToNodesRequestProto>(call);
+  if (!request) return;
+  std::map<std::string, std::vector<m::NodeAddress>> by_label;
+  for (const auto& [node, label] : LabelledNodes(core())) by_label[label].push_back(node);
+  w::GetLabelsToNodesResponseProto response;
+  for (const auto& [label, nodes] : by_label) {
+    const std::vector<std::string>& wanted = request->node_labels;
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), label) == wanted.end()) continue;
+    w::LabelsToNodeIdsProto& entry = response.labels_to_nodes.emplace_back();
+    entry.node_labels = label;
+    for (const m::NodeAddress& node : nodes) entry.node_id.push_back(endpoints::yarn::ToWire(node));
+  }
+  server_->ReplyMessage(call.token, response);
+}
+
 void ResourceManager::OnClientCall(const rpc::IncomingCall& call) { LearnCaller(call, &ResourceManager::DoClientCall); }
 
 void ResourceManager::DoClientCall(const rpc::IncomingCall& call) {
@@ -63,9 +106,18 @@ void ResourceManager::DoClientCall(const rpc::IncomingCall& call) {
     response.resource_type_info = endpoints::yarn::ResourceTypeInfos();
     return server_->ReplyMessage(to, response);
   }
-  if (call.method == "getNodeToLabels") return server_->ReplyMessage(to, w::GetNodesToLabelsResponseProto{});
-  if (call.method == "getLabelsToNodes") return server_->ReplyMessage(to, w::GetLabelsToNodesResponseProto{});
-  if (call.method == "getClusterNodeLabels") return server_->ReplyMessage(to, w::GetClusterNodeLabelsResponseProto{});
+  if (call.method == "getNodeToLabels") return server_->ReplyMessage(to, NodesToLabels(core()));
+  if (call.method == "getLabelsToNodes") return GetLabelsToNodes(call);
+  if (call.method == "getClusterNodeLabels") {
+    w::GetClusterNodeLabelsResponseProto response;
+    for (const auto& [name, exclusive] : core().labels().known()) {
+      response.deprecated_node_labels.push_back(name);
+      w::NodeLabelProto& label = response.node_labels.emplace_back();
+      label.name = name;
+      label.is_exclusive = exclusive;
+    }
+    return server_->ReplyMessage(to, response);
+  }
   if (call.method == "getClusterNodeAttributes" || call.method == "getAttributesToNodes" ||
       call.method == "getNodesToAttributes") {
     return server_->Reply(to, "");  // there are none

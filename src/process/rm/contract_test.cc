@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/check.h"
 #include "base/rng.h"
 #include "base/test_seed.h"
 #include "process/rm/machine.h"
@@ -11,6 +12,8 @@
 #include "scheduler/fairlead/fairlead.h"
 #include "scheduler/spark_standalone/standalone.h"
 #include "scheduler/tdw/tdw.h"
+#include "scheduler/yarn_capacity/from_tree.h"
+#include "scheduler/yarn_capacity/yarn_capacity.h"
 #include "scheduler/yarn_fair/yarn_fair.h"
 
 // The contract between the two cores: a call is answered once, done or refused, and of a refused one nothing applies
@@ -60,6 +63,16 @@ const Profile kProfiles[] = {
        scheduler::yarn_fair::YarnFairConfig config;
        config.minimum_allocation = config.increment = Resources::Of(1, 1);
        return std::unique_ptr<scheduler::Scheduler>(scheduler::yarn_fair::MakeYarnFair(config, Queues()));
+     }},
+    {"yarn_capacity",
+     [] {
+       scheduler::yarn_capacity::YarnCapacityConfig config;
+       config.minimum_allocation = Resources::Of(1, 1);
+       config.max_application_priority = 10;
+       const model::CapacityQueues queues = scheduler::yarn_capacity::CapacityQueuesFrom(Queues());
+       auto made = scheduler::yarn_capacity::MakeYarnCapacity(config, queues);
+       FL_CHECK(made.ok(), "queues of the test");
+       return std::unique_ptr<scheduler::Scheduler>(std::move(*made));
      }},
 };
 
@@ -268,7 +281,8 @@ class Cluster {
 
 class Contract : public ::testing::TestWithParam<Profile> {
  protected:
-  bool hadoop() const { return GetParam().name == std::string("yarn_fair"); }
+  bool capacity() const { return GetParam().name == std::string("yarn_capacity"); }
+  bool hadoop() const { return capacity() || GetParam().name == std::string("yarn_fair"); }
 };
 
 TEST_P(Contract, RefusedAllocateAppliesNothing) {
@@ -296,6 +310,7 @@ TEST_P(Contract, RefusedAllocateAppliesNothing) {
 }
 
 TEST_P(Contract, RefusedMoveAndPriorityApplyNothing) {
+  if (capacity()) GTEST_SKIP() << "no maximum refuses a move there, and priorities may change";
   Cluster cluster(GetParam());
   const model::ApplicationAttemptId first = cluster.Running("a", 1);
   cluster.Running("full", 0);

@@ -299,6 +299,10 @@ class ResourceManager {
   // admin_service.cc
   void DoAdminCall(const rpc::IncomingCall& call);
   void RefreshNodes(const rpc::IncomingCall& call);
+  void AddLabels(const rpc::IncomingCall& call);
+  void RemoveLabels(const rpc::IncomingCall& call);
+  void ReplaceLabels(const rpc::IncomingCall& call);
+  void GetLabelsToNodes(const rpc::IncomingCall& call);
   void UpdateNodeResource(const rpc::IncomingCall& call);
 
   env::Loop& loop_;

@@ -5,6 +5,7 @@
 
 #include "process/rm/resource_manager.h"
 #include "rm/core.h"
+#include "rm/labels.h"
 
 namespace fairlead::process::rm {
 
@@ -60,6 +61,9 @@ base::Result<StoredState> ReadState(env::Store& store) {
   const auto draining = env::LoadRecords<int64_t>(store, ResourceManager::kDrainingTable, &state.unread);
   if (!draining.ok()) return draining.error();
   state.started.draining = {draining->begin(), draining->end()};
+  std::vector<m::LabelsRecord> labels;
+  if (read = Take(store, fairlead::rm::kLabelsTable, labels, state.unread); !read.ok()) return read.error();
+  if (!labels.empty()) state.started.labels = std::move(labels.front());
   DropHalfRead(state);
   return state;
 }

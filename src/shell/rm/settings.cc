@@ -49,7 +49,8 @@ constexpr Unsupported kUnsupported[] = {
      "write DIGEST-MD5"},
     {"hadoop.security.authorization", "true", "", "service-level authorization is not supported",
      "write false; use yarn.acl.enable and queue ACLs"},
-    {"yarn.node-labels.enabled", "true", "", "node labels are not supported", "write false"},
+    {"yarn.node-labels.configuration-type", "*", "centralized", "node labels are given by an administrator alone",
+     "write centralized, and use yarn rmadmin -replaceLabelsOnNode"},
     {"yarn.federation.enabled", "true", "", "federation is not supported", "write false"},
     {"yarn.resourcemanager.reservation-system.enable", "true", "", "planned reservations are not supported",
      "write false"},
@@ -261,6 +262,11 @@ base::Status ReadProfile(const config::Settings& settings, const std::string& co
   process::rm::ResourceManagerOptions& manager = out.manager;
   manager.make_scheduler = std::move(*maker);
   manager.hadoop_scheduler = profile->hadoop_name;
+  manager.core.node_labels = settings.conf.Bool("yarn.node-labels.enabled", false);
+  if (manager.core.node_labels && profile->hadoop_name != "CapacityScheduler") {
+    return base::Error{"yarn.node-labels.enabled: profile " + std::string(profile->name) +
+                       " knows no node labels; write false, or run profile yarn-capacity"};
+  }
   if (profile->rounds_to_minimum) manager.core.increment = manager.core.minimum;
   if (const auto wishes = profiles::ReadWishes(profile->name, settings.conf)) queues.wishes = *wishes;
   AddWishWarnings(queues.wishes, out.warnings);
