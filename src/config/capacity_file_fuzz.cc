@@ -11,7 +11,8 @@
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   std::vector<std::string> warnings;
-  const auto tree = fairlead::config::ParseCapacityFile(text, "capacity-scheduler.xml", {}, warnings);
+  const auto tree =
+      fairlead::config::ParseCapacityFile(text, "capacity-scheduler.xml", fairlead::config::HadoopConf(), warnings);
   if (!tree.ok()) return 0;
   std::vector<std::string> names;
   for (const auto& queue : tree->queues) names.push_back(queue.name);

@@ -91,7 +91,7 @@ TEST(CapacityFile, QueuesThatAreTheirOwnParentsEndSomewhere) {
 
 TEST(CapacityFile, WhatIsNoXmlIsAnErrorWithItsPlace) {
   std::vector<std::string> warnings;
-  const auto read = ParseCapacityFile("<configuration><property>", "capacity-scheduler.xml", {}, warnings);
+  const auto read = ParseCapacityFile("<configuration><property>", "capacity-scheduler.xml", HadoopConf(), warnings);
   ASSERT_FALSE(read.ok());
   EXPECT_THAT(read.error().message, HasSubstr("capacity-scheduler.xml"));
 }

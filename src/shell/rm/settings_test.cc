@@ -69,7 +69,7 @@ TEST(RmSettingsTest, ACapacitySchedulersFileAloneChoosesItsProfile) {
   const std::string file = "<configuration>" + Property("root.queues", "a,b") + Property("root.a.capacity", "30") +
                            Property("root.b.capacity", "70") + Property("root.b.capacty", "70") + "</configuration>";
   const ConfDirectory directory({{"capacity-scheduler.xml", file}});
-  const auto read = ReadRmSettings({}, directory.path());
+  const auto read = ReadRmSettings(config::Settings(), directory.path());
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(read->manager.profile, "yarn-capacity");
   EXPECT_EQ(read->manager.hadoop_scheduler, "CapacityScheduler");
@@ -105,7 +105,7 @@ TEST(RmSettingsTest, QueuesThatHadoopRefusesAreRefusedAtTheStart) {
       {{"capacity-scheduler.xml", "<configuration>" + Property("root.queues", "a,b") +
                                       Property("root.a.capacity", "30") + Property("root.b.capacity", "60") +
                                       "</configuration>"}});
-  const auto read = ReadRmSettings({}, directory.path());
+  const auto read = ReadRmSettings(config::Settings(), directory.path());
   ASSERT_FALSE(read.ok());
   EXPECT_THAT(read.error().message, testing::HasSubstr("the queues are refused: "));
 }
