@@ -88,7 +88,7 @@ void ResourceManager::AddLabels(const rpc::IncomingCall& call) {
   for (const std::string& name : request->deprecated_node_labels) event.labels.push_back({name, true});
   if (!request->node_labels.empty()) event.labels.clear();  // the newer of two forms
   for (const w::NodeLabelProto& label : request->node_labels)
-    event.labels.push_back({label.Name(), label.IsExclusive()});
+    event.labels.push_back({std::string(label.Name()), label.IsExclusive()});
   Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
     if (!Refused(to, effect)) server_->ReplyMessage(to, w::AddToClusterNodeLabelsResponseProto{});
   });

@@ -380,7 +380,7 @@ void ResourceManager::GetQueueInfo(const rpc::IncomingCall& call) {
   if (!request->queue_name) return RefuseMissing(call, "queue name");
   w::GetQueueInfoResponseProto response;
   const scheduler::View view = scheduler().GetQueues();
-  const scheduler::QueueView* queue = FindQueue(view, request->QueueName());
+  const scheduler::QueueView* queue = FindQueue(view, std::string(request->QueueName()));
   if (queue == nullptr) return server_->ReplyMessage(call.token, response);
   const std::string name = queue->name;
   response.queue_info = QueueInfoOf(options_.hadoop_scheduler, view, *queue, Fresh().queues(),
