@@ -36,7 +36,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
     case 2: {
       StagePlan plan;
-      fairlead::base::Budget budget(fairlead::engine::kPayloadKind, bytes.size());
+      constexpr auto kPlan = fairlead::base::DecodedKind("a stage's plan", SIZE_MAX, 1024);
+      fairlead::base::Budget budget(kPlan, bytes.size());
       fairlead::base::ByteReader in(bytes, budget);
       fairlead::base::Decode(in, plan);
       break;

@@ -23,6 +23,13 @@ namespace layout = wire::spark_shuffle;
 namespace we = wire::engine;
 using model::tasks::FailureKind;
 
+namespace {
+
+/// Comes from the job's own driver.
+constexpr base::BudgetKind kPlanKind = base::DecodedKind("a stage's plan", SIZE_MAX, 1024);
+
+}  // namespace
+
 /// The operators of a stage attempt, made by the first task that runs.
 struct SharedProgram {
   explicit SharedProgram(std::string encoded) : plan(std::move(encoded)) {}
@@ -34,7 +41,7 @@ struct SharedProgram {
   const StageProgram& Get() {
     std::call_once(once, [this] {
       StagePlan decoded;
-      base::Budget budget(kPayloadKind, plan.size());
+      base::Budget budget(kPlanKind, plan.size());
       base::ByteReader in(plan, budget);
       base::Decode(in, decoded);
       try {
