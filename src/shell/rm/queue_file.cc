@@ -3,6 +3,7 @@
 #include "config/yaml_edit.h"
 #include "env_posix/posix_loop.h"
 #include "profiles/profile.h"
+#include "shell/rm/settings.h"
 
 namespace fairlead::shell {
 namespace {

@@ -80,7 +80,9 @@ TEST(RmSettingsTest, ACapacitySchedulersFileAloneChoosesItsProfile) {
   ASSERT_TRUE(scheduler.ok());
   for (const scheduler::QueueView& queue : (*scheduler)->GetQueues().queues) {
     ASSERT_TRUE(queue.capacity.has_value());
-    if (queue.name == "root.a") EXPECT_FLOAT_EQ(queue.capacity->partitions.at("").share, 0.3F);
+    if (queue.name == "root.a") {
+      EXPECT_FLOAT_EQ(queue.capacity->partitions.at("").share, 0.3F);
+    }
   }
 }
 
