@@ -241,16 +241,16 @@ void Player::DumpQueues(json& out) {
 }
 
 void Player::DumpApps(json& out) {
-  json apps = json::object();
+  json all = json::object();
   const scheduler::View view = core_->GetView();
   for (const scheduler::AppView& a : view.apps) {
     const int app = NumberOf(a.app);
     if (!apps().contains(app)) continue;
-    json& entry = apps[std::to_string(app)];
+    json& entry = all[std::to_string(app)];
     entry = {{"fair", ToJson(a.fair_share)}, {"demand", ToJson(a.demand)}, {"used", ToJson(a.used)}};
     if (!a.runnable) entry["waiting"] = true;
   }
-  out["apps"] = std::move(apps);
+  out["apps"] = std::move(all);
 }
 
 /// 3.3.x makes root.default first; beside that its order of leaves is that of the 3.4.3 trace it is compared with.
