@@ -51,11 +51,24 @@ std::optional<Quirks> QuirksOf(std::string_view version) {
   quirks.percentages_only = true;
   quirks.factor_may_be_negative = true;
   quirks.limits_by_dominant_share = true;
+  quirks.node_room_by_dominant_share = true;
   quirks.maximum_below_capacity_refused = true;
-  quirks.maximum_applications_of_default_partition = true;
+  quirks.maximum_applications_at_setup = true;
   quirks.masters_never_on_shared_partitions = true;
   quirks.first_mapping_decides = true;
-  quirks.maximum_rounded_down = true;
+  quirks.child_limits_by_own_maximum = true;
+  quirks.amounts_by_parent = true;
+  quirks.root_labels_are_its_own = true;
+  quirks.shares_may_be_infinite = true;
+  quirks.zero_amount_is_percentage = true;
+  quirks.children_checked_together = true;
+  quirks.reload_activates_at_once = true;
+  quirks.conversion_by_state_key = true;
+  quirks.factor_of_nothing_counts = true;
+  quirks.whole_user_limit_percent = true;
+  quirks.ties_by_both_minima = true;
+  quirks.offers_of_unguaranteed_types_stay = true;
+  quirks.forgotten_users_fail_rounds = true;
   quirks.refused_reload_stays = true;
   return quirks;
 }

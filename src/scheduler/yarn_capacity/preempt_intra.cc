@@ -112,7 +112,7 @@ void LeafDemand::AddApp(AttemptId id, const std::map<std::string, Resources>& ma
   const auto [user, is_new] = queue_.users.try_emplace(app.user);
   if (is_new) {
     Users& users = leaf_.own.users;
-    if (users.Find(app.user) == nullptr) users.Make(app.user);
+    if (!round_.KnowsUser(leaf_, app.user)) return;
     user->second.used = users.Find(app.user)->usage.used(partition);
     const auto of_user = masters.find(app.user);
     if (of_user != masters.end()) user->second.masters = of_user->second;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "scheduler/yarn_capacity/capacity.h"
+
 namespace fairlead::scheduler::yarn_capacity {
 
 using model::CapacityEntry;
@@ -225,7 +227,7 @@ class SetUpQueue {
     std::map<std::string, std::set<std::string>> all = books_.file.configured_labels;
     for (const auto& [path, labels] : books_.labels_of_path) all[path] = labels;
     std::set<std::string> labels;
-    if (queue_.parent.valid()) {
+    if (queue_.parent.valid() || books_.config.quirks.root_labels_are_its_own) {
       const auto it = all.find(queue_.path);
       if (it != all.end()) labels = it->second;
     } else {
@@ -366,6 +368,12 @@ class SetUpQueue {
     return std::vector<CapacityEntry>(books_.calc.types(), otherwise);
   }
 
+  /// CapacityConfigType.ABSOLUTE_RESOURCE.
+  bool SaysAmount(std::map<std::string, model::CapacityValue>::const_iterator capacity) const {
+    if (capacity == keys_.capacity.end() || !capacity->second.absolute) return false;
+    return !capacity->second.amount.IsZero() || !books_.config.quirks.zero_amount_is_percentage;
+  }
+
   static bool AllOf(const std::vector<CapacityEntry>& vector, CapacityUnit unit) {
     return !vector.empty() &&
            std::all_of(vector.begin(), vector.end(), [&](const CapacityEntry& one) { return one.unit == unit; });
@@ -389,9 +397,8 @@ class SetUpQueue {
         queue_.shares.Of(id).weight = static_cast<float>(least[0].value);
       }
       const auto capacity = keys_.capacity.find(label);
-      const bool absolute = books_.file.legacy_queue_mode
-                                ? capacity != keys_.capacity.end() && capacity->second.absolute
-                                : AllOf(least, CapacityUnit::kAbsolute);
+      const bool absolute =
+          books_.file.legacy_queue_mode ? SaysAmount(capacity) : AllOf(least, CapacityUnit::kAbsolute);
       to().minimum[id] = std::move(least);
       to().maximum[id] = std::move(most);
       if (!first && absolute != to().absolute && queue_.parent.valid() && books_.file.legacy_queue_mode) {
@@ -433,12 +440,16 @@ class SetUpQueue {
     leaf.last_cluster = leaf.pass_limit = leaf.headroom_limit = books_.cluster();
     if (CapacityProblem problem = Ordering(leaf)) return problem;
     const float percent = keys_.user_limit.value_or(books_.file.user_limit);
+    if (books_.config.quirks.whole_user_limit_percent && percent != std::trunc(percent)) {
+      return {CapacityFault::kNumber, queue_.path + ".minimum-user-limit-percent is no whole number"};
+    }
     leaf.users.SetLimits(percent, keys_.user_limit_factor.value_or(books_.file.user_limit_factor));
     to().master_percent = MasterPercent("");
     leaf.max_apps = keys_.maximum_applications.value_or(-1);
     if (leaf.max_apps < 0 && books_.file.global_queue_max_application > 0) {
       leaf.max_apps = books_.file.global_queue_max_application;
     }
+    SetMaximumApplications(books_, queue_, kNoLabel, false);
     if (!to().default_label.empty() && !to().any_label) {
       const PartitionId label = books_.partitions.Intern(to().default_label);
       if (!to().accessible.contains(label)) {
