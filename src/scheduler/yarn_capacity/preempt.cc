@@ -6,6 +6,7 @@
 #include "scheduler/hadoop/java.h"
 #include "scheduler/yarn_capacity/containers.h"
 #include "scheduler/yarn_capacity/preempt_round.h"
+#include "scheduler/yarn_capacity/yarn_capacity.h"
 
 namespace fairlead::scheduler::yarn_capacity {
 
@@ -19,7 +20,9 @@ void PreemptRoundState::AddUnderserved(const PreemptQueue& queue) {
 bool PreemptRoundState::KnowsUser(Queue& leaf, const std::string& user) {
   if (leaf.own.users.Find(user) != nullptr) return true;
   if (books.config.quirks.forgotten_users_fail_rounds) {
-    if (failure.empty()) failure = leaf.path + " has an application of " + user + ", whom it has forgotten";
+    if (failure.empty()) {
+      failure = std::string(kNobodyThere) + leaf.path + " has an application of " + user + ", whom it has forgotten";
+    }
     return false;
   }
   leaf.own.users.Make(user);

@@ -6,6 +6,7 @@
 #include "scheduler/yarn_capacity/containers.h"
 #include "scheduler/yarn_capacity/preempt_round.h"
 #include "scheduler/yarn_capacity/setup.h"
+#include "scheduler/yarn_capacity/yarn_capacity.h"
 
 namespace fairlead::scheduler::yarn_capacity {
 
@@ -274,7 +275,7 @@ void WithinQueues::SelectFromApp(const PreemptApp& app, ToTake& to_take,
 bool WithinQueues::UserNeeds(const PreemptApp& app, const Container& container, const Resources& used) {
   const QueueId leaf = books_.attempts[app.id].queue;
   if (books_.queues.names().Ambiguous(books_.queues[leaf].name)) {
-    round_.failure = "the name " + books_.queues[leaf].name + " is that of several queues";
+    round_.failure = std::string(kNobodyThere) + "the name " + books_.queues[leaf].name + " is that of several queues";
     return false;
   }
   const PreemptQueue& queue = round_.Of(leaf, books_.partitions.OfNode(container.node));
