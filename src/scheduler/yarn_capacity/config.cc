@@ -60,6 +60,8 @@ std::optional<Quirks> QuirksOf(std::string_view version) {
   quirks.amounts_by_parent = true;
   quirks.root_labels_are_its_own = true;
   quirks.shares_may_be_infinite = true;
+  quirks.start_computes_nothing = true;
+  quirks.labels_checked_late = true;
   quirks.zero_amount_is_percentage = true;
   quirks.children_checked_together = true;
   quirks.reload_activates_at_once = true;

@@ -45,10 +45,14 @@ struct Quirks {
   bool root_labels_are_its_own = false;
   /// 3.3.x: the share of a parent that has nothing may be infinite, later it is 0.
   bool shares_may_be_infinite = false;
+  /// 3.3.x: amounts are worked out as nodes come, not at the start (CapacitySchedulerQueueManager.initializeQueues).
+  bool start_computes_nothing = false;
+  /// 3.3.x: whether a queue's labels are its parent's is looked at after its capacities and its state, not before.
+  bool labels_checked_late = false;
   /// 3.3.x: an amount of nothing is read as a percentage (AbstractCSQueue.updateConfigurableResourceRequirement).
   bool zero_amount_is_percentage = false;
   /// 3.3.x: percentages and amounts of a parent's children are checked together, label by label, and may mix below the
-  /// root (ParentQueue.setChildQueues; YARN-10504).
+  /// root; a reload checks them as it reads them, not again (ParentQueue.setChildQueues; YARN-10504).
   bool children_checked_together = false;
   /// 3.3.x: a reload activates a leaf's applications as soon as its keys are read, when its limit is the cluster.
   bool reload_activates_at_once = false;
@@ -71,8 +75,8 @@ struct Quirks {
   FL_FIELDS(headroom_before_partition, percentages_only, factor_may_be_negative, limits_by_dominant_share,
             node_room_by_dominant_share, maximum_below_capacity_refused, maximum_applications_at_setup,
             masters_never_on_shared_partitions, first_mapping_decides, child_limits_by_own_maximum, amounts_by_parent,
-            root_labels_are_its_own, shares_may_be_infinite, zero_amount_is_percentage, children_checked_together,
-            reload_activates_at_once, conversion_by_state_key, factor_of_nothing_counts, whole_user_limit_percent,
+            root_labels_are_its_own, shares_may_be_infinite, start_computes_nothing, labels_checked_late,
+            zero_amount_is_percentage, children_checked_together, reload_activates_at_once, conversion_by_state_key, factor_of_nothing_counts, whole_user_limit_percent,
             ties_by_both_minima, offers_of_unguaranteed_types_stay, forgotten_users_fail_rounds, refused_reload_stays)
 };
 

@@ -168,13 +168,16 @@ class SetUpQueue {
     Weights();
     if (CapacityProblem problem = Vectors()) return problem;
     UpdateUsedShares(books_, queue_);
+    if (books_.config.quirks.labels_checked_late) {
+      if (CapacityProblem problem = CheckLabels()) return problem;
+    }
     Preemption();
     return queue_.leaf ? OfLeaf() : OfParent();
   }
 
  private:
   const Queue* parent() const { return queue_.parent.valid() ? &books_.queues[queue_.parent] : nullptr; }
-  QueueSettings& to() { return queue_.settings; }
+  QueueSettings& to() const { return queue_.settings; }
 
   /// QueueNodeLabelsSettings.
   CapacityProblem Labels() {
@@ -192,6 +195,11 @@ class SetUpQueue {
     DefaultLabel(above);
     to().labels.clear();
     for (const std::string& label : ConfiguredLabels()) to().labels.insert(books_.partitions.Intern(label));
+    return books_.config.quirks.labels_checked_late ? CapacityProblem{} : CheckLabels();
+  }
+
+  CapacityProblem CheckLabels() const {
+    const Queue* above = parent();
     if (above == nullptr || above->settings.any_label) return {};
     if (to().any_label) return Io("Parent's accessible queue is not ANY(*), but child's accessible queue is *");
     for (const PartitionId label : to().accessible) {

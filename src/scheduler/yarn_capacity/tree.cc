@@ -193,7 +193,7 @@ CapacityProblem Load(Books& books) {
   if (CapacityProblem problem = ParseAll(books, parsed)) return problem;
   for (const QueueId id : parsed.all) books.queues.names().Add(books.queues[id], id);
   books.queues.SetRoot(parsed.root);
-  UpdateCluster(books);
+  if (!books.config.quirks.start_computes_nothing) UpdateCluster(books);
   if (CapacityProblem problem = CheckMapping(books)) return problem;
   for (const auto& [path, id] : books.queues.names().paths()) books.killable.Know(path);
   return {};
@@ -337,7 +337,9 @@ CapacityProblem ReinitializeParent(Books& books, QueueId id, QueueId parsed) {
   for (const QueueId child : current.InOrder()) {
     if (!fresh.Find(books.queues[child].path).valid() && !books.queues[child].dynamic) current.Remove(child);
   }
-  return SetChildren(books, id, current.InOrder());
+  if (!books.config.quirks.children_checked_together) return SetChildren(books, id, current.InOrder());
+  books.queues[id].children = current.InOrder();
+  return {};
 }
 
 /// Queues that nothing names any more: of the tree that was read, and removed ones without applications.
