@@ -159,22 +159,14 @@ static void UpdateEffective(Books& books, Queue& queue) {
   for (const PartitionId label : queue.settings.labels) UpdateEffectiveOf(books, queue, label);
 }
 
-/// In the order of a HashSet to which the default one was added last.
+/// In Java's order; the default one was added last.
 static std::vector<PartitionId> LabelsInOrder(const Books& books, const Queue& queue) {
   std::vector<PartitionId> labels;
   for (const PartitionId label : queue.settings.labels) {
     if (label != kNoLabel) labels.push_back(label);
   }
   labels.push_back(kNoLabel);
-  std::vector<int32_t> hashes;
-  hashes.reserve(labels.size());
-  for (const PartitionId label : labels) hashes.push_back(hadoop::java::HashOfString(books.partitions.Name(label)));
-  std::vector<PartitionId> order;
-  order.reserve(labels.size());
-  for (const uint32_t i : hadoop::java::HashOrder(hashes, hadoop::java::HashCapacity(labels.size()))) {
-    order.push_back(labels[i]);
-  }
-  return order;
+  return InHashOrder(books, labels);
 }
 
 /// ParentQueue.calculateEffectiveResourcesAndCapacity: shares of percentages stay what they were when keys were read.

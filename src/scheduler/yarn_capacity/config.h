@@ -76,8 +76,9 @@ struct Quirks {
             node_room_by_dominant_share, maximum_below_capacity_refused, maximum_applications_at_setup,
             masters_never_on_shared_partitions, first_mapping_decides, child_limits_by_own_maximum, amounts_by_parent,
             root_labels_are_its_own, shares_may_be_infinite, start_computes_nothing, labels_checked_late,
-            zero_amount_is_percentage, children_checked_together, reload_activates_at_once, conversion_by_state_key, factor_of_nothing_counts, whole_user_limit_percent,
-            ties_by_both_minima, offers_of_unguaranteed_types_stay, forgotten_users_fail_rounds, refused_reload_stays)
+            zero_amount_is_percentage, children_checked_together, reload_activates_at_once, conversion_by_state_key,
+            factor_of_nothing_counts, whole_user_limit_percent, ties_by_both_minima, offers_of_unguaranteed_types_stay,
+            forgotten_users_fail_rounds, refused_reload_stays)
 };
 
 /// The quirks of a Hadoop version: "3.3.6", "3.4.3" (3.4.0 and later decide like it) or "3.5.0"; nullopt otherwise.
