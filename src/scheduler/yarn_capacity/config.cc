@@ -68,6 +68,7 @@ std::optional<Quirks> QuirksOf(std::string_view version) {
   quirks.conversion_by_state_key = true;
   quirks.factor_of_nothing_counts = true;
   quirks.whole_user_limit_percent = true;
+  quirks.no_user_limits_for_all = true;
   quirks.ties_by_both_minima = true;
   quirks.offers_of_unguaranteed_types_stay = true;
   quirks.forgotten_users_fail_rounds = true;

@@ -39,7 +39,7 @@ struct Quirks {
   /// 3.3.x: what a child may use is cut to its own maximum, later to that of its parent (YARN-11083).
   bool child_limits_by_own_maximum = false;
   /// 3.3.x: a parent works out what its children have, of the partitions that it has keys for itself
-  /// (ParentQueue.calculateEffectiveResourcesAndCapacity; YARN-10632, YARN-10965).
+  /// (ParentQueue.calculateEffectiveResourcesAndCapacity; YARN-10965).
   bool amounts_by_parent = false;
   /// 3.3.x: the root has the partitions of its own keys alone, later those of all queues.
   bool root_labels_are_its_own = false;
@@ -63,6 +63,8 @@ struct Quirks {
   bool factor_of_nothing_counts = false;
   /// 3.3.x: minimum-user-limit-percent is a whole number.
   bool whole_user_limit_percent = false;
+  /// 3.3.x: limits of users are keys of each queue alone, there is none for all queues (YARN-10928).
+  bool no_user_limits_for_all = false;
   /// 3.3.x: among queues that use the same, configured minima decide only where both have one, later where one has.
   bool ties_by_both_minima = false;
   /// 3.3.x: a preemption round leaves what a queue is offered of a type alone where nobody is guaranteed any of it
@@ -77,8 +79,8 @@ struct Quirks {
             masters_never_on_shared_partitions, first_mapping_decides, child_limits_by_own_maximum, amounts_by_parent,
             root_labels_are_its_own, shares_may_be_infinite, start_computes_nothing, labels_checked_late,
             zero_amount_is_percentage, children_checked_together, reload_activates_at_once, conversion_by_state_key,
-            factor_of_nothing_counts, whole_user_limit_percent, ties_by_both_minima, offers_of_unguaranteed_types_stay,
-            forgotten_users_fail_rounds, refused_reload_stays)
+            factor_of_nothing_counts, whole_user_limit_percent, no_user_limits_for_all, ties_by_both_minima,
+            offers_of_unguaranteed_types_stay, forgotten_users_fail_rounds, refused_reload_stays)
 };
 
 /// The quirks of a Hadoop version: "3.3.6", "3.4.3" (3.4.0 and later decide like it) or "3.5.0"; nullopt otherwise.

@@ -447,11 +447,12 @@ class SetUpQueue {
     Leaf& leaf = queue_.own;
     leaf.last_cluster = leaf.pass_limit = leaf.headroom_limit = books_.cluster();
     if (CapacityProblem problem = Ordering(leaf)) return problem;
-    const float percent = keys_.user_limit.value_or(books_.file.user_limit);
+    const bool for_all = !books_.config.quirks.no_user_limits_for_all;
+    const float percent = keys_.user_limit.value_or(for_all ? books_.file.user_limit : 100.0F);
     if (books_.config.quirks.whole_user_limit_percent && percent != std::trunc(percent)) {
       return {CapacityFault::kNumber, queue_.path + ".minimum-user-limit-percent is no whole number"};
     }
-    leaf.users.SetLimits(percent, keys_.user_limit_factor.value_or(books_.file.user_limit_factor));
+    leaf.users.SetLimits(percent, keys_.user_limit_factor.value_or(for_all ? books_.file.user_limit_factor : 1.0F));
     to().master_percent = MasterPercent("");
     leaf.max_apps = keys_.maximum_applications.value_or(-1);
     if (leaf.max_apps < 0 && books_.file.global_queue_max_application > 0) {
