@@ -320,8 +320,9 @@ void Player::Async(const json& step) {
 
 void Player::Preempt(json& out) {
   RunPass(ms::PassKind::kPreempt);
-  if (Last<ms::RoundFailed>() != nullptr) {
-    out["error"] = "YarnRuntimeException";
+  if (const auto* failed = Last<ms::RoundFailed>()) {
+    const bool nobody = failed->why.starts_with(scheduler::yarn_capacity::kNobodyThere);
+    out["error"] = nobody ? "NullPointerException" : "YarnRuntimeException";
     return;
   }
   std::map<std::string, std::set<std::string>> decided;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "scheduler/hadoop/java.h"
 #include "scheduler/yarn_capacity/setup.h"
 
 namespace fairlead::scheduler::yarn_capacity {
@@ -9,6 +10,18 @@ namespace fairlead::scheduler::yarn_capacity {
 void SetPassLimit(Books& books, Queue& leaf, const Resources& limit) {
   const Resources most = books.calc.RoundDown(leaf.shares[kNoLabel].effective_max, books.minimum());
   leaf.own.pass_limit = books.calc.Min(books.cluster(), most, limit);
+}
+
+std::vector<PartitionId> InHashOrder(const Books& books, const std::vector<PartitionId>& added) {
+  std::vector<int32_t> hashes;
+  hashes.reserve(added.size());
+  for (const PartitionId label : added) hashes.push_back(hadoop::java::HashOfString(books.partitions.Name(label)));
+  std::vector<PartitionId> order;
+  order.reserve(added.size());
+  for (const uint32_t i : hadoop::java::HashOrder(hashes, hadoop::java::HashCapacity(added.size()))) {
+    order.push_back(added[i]);
+  }
+  return order;
 }
 
 std::set<PartitionId> LabelsOf(const Queue& queue) {
@@ -126,7 +139,10 @@ Resources Headroom(Books& books, AttemptId id) {
   if (asked.empty() || (asked.size() == 1 && *asked.begin() == kNoLabel)) {
     headroom = HeadroomIn(books, leaf, attempt, kNoLabel);
   } else {
-    for (const PartitionId partition : asked) headroom += HeadroomIn(books, leaf, attempt, partition);
+    // The last one decides which limit the user is seen to have.
+    for (const PartitionId partition : InHashOrder(books, {asked.begin(), asked.end()})) {
+      headroom += HeadroomIn(books, leaf, attempt, partition);
+    }
   }
   headroom[0] = std::max<int64_t>(headroom[0], 0);
   return headroom;

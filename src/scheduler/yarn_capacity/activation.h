@@ -1,6 +1,8 @@
 #pragma once
 
+#include <set>
 #include <string>
+#include <vector>
 
 #include "scheduler/yarn_capacity/books.h"
 
@@ -25,6 +27,8 @@ Resources Headroom(Books& books, AttemptId id);
 inline bool WaitsForMaster(const Attempt& attempt) {
   return attempt.master.BlacklistNow() == hadoop::Blacklist::Of::kSystem;
 }
+/// In the order of a HashSet to which their names were added like this.
+std::vector<PartitionId> InHashOrder(const Books& books, const std::vector<PartitionId>& added);
 /// getNodeLabelsForQueue.
 std::set<PartitionId> LabelsOf(const Queue& queue);
 

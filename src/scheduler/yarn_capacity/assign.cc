@@ -7,6 +7,7 @@
 #include "scheduler/hadoop/java.h"
 #include "scheduler/yarn_capacity/activation.h"
 #include "scheduler/yarn_capacity/allocator.h"
+#include "scheduler/yarn_capacity/capacity.h"
 #include "scheduler/yarn_capacity/commit.h"
 #include "scheduler/yarn_capacity/containers.h"
 
@@ -34,7 +35,7 @@ struct Rival {
   int32_t priority;
 };
 
-int CompareRivals(const Rival& a, const Rival& b, bool labelled, size_t types) {
+int CompareRivals(const Rival& a, const Rival& b, bool labelled, size_t types, bool both_minima) {
   if (labelled && a.accessible != b.accessible) return a.accessible ? -1 : 1;
   if (a.absolute > 0 && b.absolute == 0) return -1;
   if (b.absolute > 0 && a.absolute == 0) return 1;
@@ -42,7 +43,9 @@ int CompareRivals(const Rival& a, const Rival& b, bool labelled, size_t types) {
   const int use = CompareUse(both_zero ? a.share->absolute_used : a.share->used,
                              both_zero ? b.share->absolute_used : b.share->used, a.priority, b.priority);
   if (use != 0) return use;
-  if (!a.share->configured_min.IsZero() || !b.share->configured_min.IsZero()) {
+  const bool has_a = !a.share->configured_min.IsZero();
+  const bool has_b = !b.share->configured_min.IsZero();
+  if (both_minima ? has_a && has_b : has_a || has_b) {
     for (size_t type = 0; type < types; ++type) {
       const int order = Order(b.share->configured_min[type], a.share->configured_min[type]);
       if (order != 0) return order;
@@ -69,7 +72,7 @@ std::vector<QueueId> ChildrenInOrder(const Books& books, const Queue& parent, Pa
                       parent.settings.by_priority ? queue.settings.priority : 0});
   }
   const auto compare = [&](const Rival& a, const Rival& b) {
-    return CompareRivals(a, b, partition != kNoLabel, books.calc.types());
+    return CompareRivals(a, b, partition != kNoLabel, books.calc.types(), books.config.quirks.ties_by_both_minima);
   };
   if (rivals.size() < 32) {
     hadoop::java::SortSmall(std::span<Rival>(rivals), compare);
@@ -111,9 +114,7 @@ class Offer {
   bool HasRoom(const Queue& queue, Limits& limits, const Resources& could_be_unreserved) const {
     Resources limit = books_.partitions.Of(partition_);
     if (mode_ == Mode::kRespect) {
-      const Resources& most = queue.shares[partition_].effective_max;
-      const bool rounds = books_.config.quirks.maximum_rounded_down;
-      limit = calc_.Min(books_.cluster(), rounds ? calc_.RoundDown(most, books_.minimum()) : most, limits.limit);
+      limit = calc_.Min(books_.cluster(), queue.shares[partition_].effective_max, limits.limit);
     }
     Resources used = queue.usage.used(partition_);
     if (!queue.leaf && !queue.children.empty()) used -= books_.killable.TotalOfQueue(queue.path, partition_);
@@ -123,14 +124,19 @@ class Offer {
            calc_.Less(books_.cluster(), used - could_be_unreserved, limit);
   }
 
+  /// AbstractParentQueue.canAssign.
+  bool NodeHasRoom() const {
+    const Node& node = books_.nodes[node_];
+    if (node.reserved.valid()) return false;
+    const Resources room = node.unallocated + books_.killable.TotalOfNode(node_);
+    return books_.config.quirks.node_room_by_dominant_share ? calc_.AtLeast(books_.cluster(), room, books_.minimum())
+                                                            : calc_.FitsIn(books_.minimum(), room);
+  }
+
   Proposal ToParent(QueueId id, Limits& limits) {
     const Queue& queue = books_.queues[id];
     if (!Concerns(queue)) return Proposal::Nothing(Skipped::kNone);
-    const Node& node = books_.nodes[node_];
-    if (node.reserved.valid() ||
-        !calc_.FitsIn(books_.minimum(), node.unallocated + books_.killable.TotalOfNode(node_))) {
-      return Proposal::Nothing(Skipped::kNone);
-    }
+    if (!NodeHasRoom()) return Proposal::Nothing(Skipped::kNone);
     const Resources reserved = Resources::Of(queue.metrics_reserved[0], queue.metrics_reserved[1]);
     if (!HasRoom(queue, limits, reserved)) return Proposal::Nothing(Skipped::kNone);
     return ToChildren(id, limits);
@@ -138,10 +144,8 @@ class Offer {
 
   /// AbstractParentQueue.getResourceLimitsOfChild, with the net limit.
   Resources LimitOfChild(const Queue& parent, const Queue& child, Limits& limits) const {
-    limits.limit = calc_.Min(books_.cluster(), limits.limit, parent.shares[partition_].effective_max);
-    const Resources room = limits.Net() - parent.usage.used(partition_) +
-                           books_.killable.TotalOfQueue(parent.path, partition_) + child.usage.used(partition_);
-    return calc_.RoundDown(room, books_.minimum());
+    CutToParent(books_, parent, partition_, limits.limit);
+    return RoomOfChild(books_, parent, child, partition_, limits.Net());
   }
 
   /// AbstractParentQueue.assignContainersToChildQueues.

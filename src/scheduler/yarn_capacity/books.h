@@ -127,7 +127,7 @@ struct Books {
   const Resources& cluster() const { return nodes.total(); }
   const Resources& minimum() const { return config.minimum_allocation; }
   LimitBasis BasisOf(const Queue& leaf) const {
-    return {calc, partitions, leaf.shares, config.minimum_allocation, config.quirks.factor_may_be_negative};
+    return {calc, partitions, leaf.shares, config.minimum_allocation, config.quirks};
   }
   FL_STATE_PART(now_ms, file, labels_of_path, names, containers, nodes, apps, app_priority, master_asks, attempts,
                 starts, partitions, queues, user_limits, parallel, killable, asked_labels, rounds, new_masters,

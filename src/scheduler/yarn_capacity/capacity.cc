@@ -47,9 +47,23 @@ void UpdateQueue(Books& books, QueueId id) {
 }
 
 Resources LimitOfChild(const Books& books, const Queue& parent, const Queue& child, Resources& limit) {
-  limit = books.calc.Min(books.cluster(), limit, parent.shares[kNoLabel].effective_max);
-  const Resources room = limit - parent.usage.used(kNoLabel) + books.killable.TotalOfQueue(parent.path, kNoLabel) +
-                         child.usage.used(kNoLabel);
+  CutToParent(books, parent, kNoLabel, limit);
+  return RoomOfChild(books, parent, child, kNoLabel, limit);
+}
+
+void CutToParent(const Books& books, const Queue& parent, PartitionId partition, Resources& limit) {
+  if (books.config.quirks.child_limits_by_own_maximum) return;
+  limit = books.calc.Min(books.cluster(), limit, parent.shares[partition].effective_max);
+}
+
+Resources RoomOfChild(const Books& books, const Queue& parent, const Queue& child, PartitionId partition,
+                      const Resources& limit) {
+  Resources room = limit - parent.usage.used(partition) + books.killable.TotalOfQueue(parent.path, partition) +
+                   child.usage.used(partition);
+  if (books.config.quirks.child_limits_by_own_maximum) {
+    const Resources most = books.calc.RoundDown(child.shares[partition].effective_max, books.minimum());
+    room = books.calc.Min(books.cluster(), room, most);
+  }
   return books.calc.RoundDown(room, books.minimum());
 }
 
@@ -113,36 +127,69 @@ static void DeriveShares(Books& books, Queue& queue, PartitionId label) {
   const Queue& parent = books.queues[queue.parent];
   Share& share = queue.shares.Of(label);
   const Share& above = parent.shares[label];
-  const auto finite = [](float x) { return std::isinf(x) ? 0.0F : x; };
+  const bool any = books.config.quirks.shares_may_be_infinite;
+  const auto finite = [any](float x) { return std::isinf(x) && !any ? 0.0F : x; };
   share.capacity = finite(books.calc.Divide(books.cluster(), share.effective_min, above.effective_min));
   share.maximum = finite(books.calc.Divide(books.cluster(), share.effective_max, above.effective_max));
   share.absolute = share.capacity * parent.shares.absolute(label);
   share.absolute_maximum = share.maximum * above.absolute_maximum;
 }
 
+static void UpdateEffectiveOf(Books& books, Queue& queue, PartitionId label) {
+  const Resources& total = books.partitions.Of(label);
+  if (!queue.settings.absolute) {
+    Share& share = queue.shares.Of(label);
+    share.effective_min = hadoop::MultiplyDown(total, static_cast<double>(queue.shares.absolute(label)));
+    share.effective_max = hadoop::MultiplyDown(total, static_cast<double>(share.absolute_maximum));
+    return;
+  }
+  Share& share = queue.shares.Of(label);
+  const Queue& parent = books.queues[queue.parent];
+  const auto ratio = parent.min_ratio.find(label);
+  share.effective_min =
+      ratio == parent.min_ratio.end() ? share.configured_min : Shrunk(share.configured_min, ratio->second);
+  const Share& above = parent.shares[label];
+  const Resources& most = above.configured_max.IsZero() ? above.effective_max : above.configured_max;
+  share.effective_max = share.configured_max.IsZero() ? most : books.calc.Min(total, share.configured_max, most);
+  DeriveShares(books, queue, label);
+}
+
 /// AbstractCSQueue.updateEffectiveResources.
 static void UpdateEffective(Books& books, Queue& queue) {
+  for (const PartitionId label : queue.settings.labels) UpdateEffectiveOf(books, queue, label);
+}
+
+/// In Java's order; the default one was added last.
+static std::vector<PartitionId> LabelsInOrder(const Books& books, const Queue& queue) {
+  std::vector<PartitionId> labels;
   for (const PartitionId label : queue.settings.labels) {
-    const Resources& total = books.partitions.Of(label);
-    Share& share = queue.shares.Of(label);
-    if (!queue.settings.absolute) {
-      share.effective_min = hadoop::MultiplyDown(total, static_cast<double>(queue.shares.absolute(label)));
-      share.effective_max = hadoop::MultiplyDown(total, static_cast<double>(share.absolute_maximum));
-      continue;
+    if (label != kNoLabel) labels.push_back(label);
+  }
+  labels.push_back(kNoLabel);
+  return InHashOrder(books, labels);
+}
+
+/// ParentQueue.calculateEffectiveResourcesAndCapacity: shares of percentages stay what they were when keys were read.
+static void UpdateByParent(Books& books, Queue& parent) {
+  const bool root = !parent.parent.valid();
+  for (const PartitionId label : LabelsInOrder(books, parent)) {
+    if (root) {
+      Share& share = parent.shares.Of(label);
+      share.effective_min = share.effective_max = books.partitions.Of(label);
+      share.absolute = 1;
     }
-    const Queue& parent = books.queues[queue.parent];
-    const auto ratio = parent.min_ratio.find(label);
-    share.effective_min =
-        ratio == parent.min_ratio.end() ? share.configured_min : Shrunk(share.configured_min, ratio->second);
-    const Share& above = parent.shares[label];
-    const Resources& most = above.configured_max.IsZero() ? above.effective_max : above.configured_max;
-    share.effective_max = share.configured_max.IsZero() ? most : books.calc.Min(total, share.configured_max, most);
-    DeriveShares(books, queue, label);
+    UpdateMinRatio(books, parent, label);
+    for (const QueueId id : parent.children) {
+      Queue& child = books.queues[id];
+      if (!child.settings.absolute && !child.shares.Exists(label)) continue;
+      UpdateEffectiveOf(books, child, label);
+      if (child.leaf && child.settings.absolute) SetMaximumApplications(books, child, label, true);
+    }
   }
 }
 
-static void UpdateParentLegacy(Books& books, QueueId id, Resources limit) {
-  Queue& parent = books.queues[id];
+/// AbstractParentQueue.updateClusterResourceLegacyMode up to the children.
+static void UpdateSelf(Books& books, Queue& parent) {
   const bool root = !parent.parent.valid();
   for (PartitionId label{0}; root && label.value < parent.shares.partitions(); ++label.value) {
     if (parent.shares[label].weight > 0) parent.shares.Of(label).normalized_weight = 1;
@@ -157,7 +204,15 @@ static void UpdateParentLegacy(Books& books, QueueId id, Resources limit) {
     }
     UpdateMinRatio(books, parent, label);
   }
-  const std::vector<QueueId> children = parent.children;
+}
+
+static void UpdateParentLegacy(Books& books, QueueId id, Resources limit) {
+  if (books.config.quirks.amounts_by_parent) {
+    UpdateByParent(books, books.queues[id]);
+  } else {
+    UpdateSelf(books, books.queues[id]);
+  }
+  const std::vector<QueueId> children = books.queues[id].children;
   for (const QueueId child : children) {
     const Resources of_child = LimitOfChild(books, books.queues[id], books.queues[child], limit);
     UpdateLegacy(books, child, of_child);
@@ -169,13 +224,39 @@ void UpdateLegacy(Books& books, QueueId id, Resources limit) {
   Queue& queue = books.queues[id];
   if (!queue.leaf) return UpdateParentLegacy(books, id, limit);
   queue.own.last_cluster = books.cluster();
-  UpdateAbsoluteShares(books, queue);
-  UpdateEffective(books, queue);
+  if (!books.config.quirks.amounts_by_parent) {
+    UpdateAbsoluteShares(books, queue);
+    UpdateEffective(books, queue);
+  }
   RefreshLeaf(books, id, limit, true);
+}
+
+/// What one user may have of them.
+static void SetMaximumPerUser(const Books& books, Leaf& leaf) {
+  leaf.max_apps_per_user = leaf.max_apps;
+  const float factor = leaf.users.factor();
+  if (factor == -1.0F && !books.config.quirks.factor_may_be_negative) return;
+  const float per_user = static_cast<float>(leaf.max_apps) * (leaf.users.percent() / 100.0F) * factor;
+  leaf.max_apps_per_user = std::min(leaf.max_apps, hadoop::java::ToInt(static_cast<double>(per_user)));
+}
+
+void SetMaximumApplications(const Books& books, Queue& leaf, PartitionId partition, bool of_amounts) {
+  if (!books.config.quirks.maximum_applications_at_setup) return;
+  const int32_t global = books.file.global_queue_max_application;
+  int32_t most = KeysOf(books, leaf).maximum_applications.value_or(-1);
+  if (most < 0 && global > 0 && !of_amounts) most = global;
+  if (most < 0) {
+    const int32_t all = global > 0 ? global : books.file.maximum_applications;
+    const float of_partition = static_cast<float>(all) * leaf.shares.absolute(partition);
+    most = hadoop::java::ToInt(static_cast<double>(of_partition));
+  }
+  leaf.own.max_apps = most;
+  SetMaximumPerUser(books, leaf.own);
 }
 
 /// AbstractLeafQueue.updateMaximumApplications.
 static void UpdateMaximumApplications(Books& books, Queue& queue, bool sizes_known) {
+  if (books.config.quirks.maximum_applications_at_setup) return;
   const model::CapacityQueues& file = books.file;
   const model::CapacityQueueSettings keys = KeysOf(books, queue);
   int32_t most = keys.maximum_applications.value_or(-1);
@@ -187,19 +268,13 @@ static void UpdateMaximumApplications(Books& books, Queue& queue, bool sizes_kno
       most = base;
     } else {
       for (const PartitionId label : queue.settings.labels) {
-        if (label != kNoLabel && books.config.quirks.maximum_applications_of_default_partition) continue;
         const float of_label = static_cast<float>(base) * queue.shares.absolute(label);
         most = std::max(most, hadoop::java::ToInt(static_cast<double>(of_label)));
       }
     }
   }
-  Leaf& leaf = queue.own;
-  leaf.max_apps = leaf.max_apps_per_user = most;
-  const float factor = leaf.users.factor();
-  if (factor != -1.0F || books.config.quirks.factor_may_be_negative) {
-    const float per_user = static_cast<float>(most) * (leaf.users.percent() / 100.0F) * factor;
-    leaf.max_apps_per_user = std::min(most, hadoop::java::ToInt(static_cast<double>(per_user)));
-  }
+  queue.own.max_apps = most;
+  SetMaximumPerUser(books, queue.own);
 }
 
 void RefreshLeaf(Books& books, QueueId id, const Resources& limit, bool sizes_known) {

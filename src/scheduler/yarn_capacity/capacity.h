@@ -20,6 +20,13 @@ void UpdateCluster(Books& books);
 /// AbstractParentQueue.getResourceLimitsOfChild for the default partition and no net limit; `limit` is cut to the
 /// parent's maximum.
 Resources LimitOfChild(const Books& books, const Queue& parent, const Queue& child, Resources& limit);
+/// Its two halves.
+void CutToParent(const Books& books, const Queue& parent, PartitionId partition, Resources& limit);
+Resources RoomOfChild(const Books& books, const Queue& parent, const Queue& child, PartitionId partition,
+                      const Resources& limit);
+/// Quirk maximum_applications_at_setup: from the leaf's share of the partition as it is now; `of_amounts`: once the
+/// leaf's amounts are known (ParentQueue.deriveCapacityFromAbsoluteConfigurations).
+void SetMaximumApplications(const Books& books, Queue& leaf, PartitionId partition, bool of_amounts);
 /// What every leaf does after its amounts changed (updateClusterResourceLegacyMode, refreshAfterResourceCalculation).
 void RefreshLeaf(Books& books, QueueId id, const Resources& limit, bool sizes_known);
 

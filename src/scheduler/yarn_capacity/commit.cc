@@ -122,8 +122,7 @@ class Decision {
       const Resources& most =
           proposal_.mode == Mode::kRespect ? queue.shares[partition_].effective_max : books_.partitions.Of(partition_);
       const Resources then = queue.usage.used(partition_) + proposal_.size - released_size_;
-      accepted &= books_.config.quirks.limits_by_dominant_share ? calc_.AtMost(books_.cluster(), then, most)
-                                                                : calc_.FitsIn(then, most);
+      accepted &= calc_.FitsIn(then, most);
     });
     return accepted;
   }

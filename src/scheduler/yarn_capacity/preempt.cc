@@ -6,6 +6,7 @@
 #include "scheduler/hadoop/java.h"
 #include "scheduler/yarn_capacity/containers.h"
 #include "scheduler/yarn_capacity/preempt_round.h"
+#include "scheduler/yarn_capacity/yarn_capacity.h"
 
 namespace fairlead::scheduler::yarn_capacity {
 
@@ -14,6 +15,18 @@ namespace ms = model::scheduler;
 void PreemptRoundState::AddUnderserved(const PreemptQueue& queue) {
   std::vector<QueueId>& list = underserved[queue.partition];
   if (std::find(list.begin(), list.end(), queue.queue) == list.end()) list.push_back(queue.queue);
+}
+
+bool PreemptRoundState::KnowsUser(Queue& leaf, const std::string& user) {
+  if (leaf.own.users.Find(user) != nullptr) return true;
+  if (books.config.quirks.forgotten_users_fail_rounds) {
+    if (failure.empty()) {
+      failure = std::string(kNobodyThere) + leaf.path + " has an application of " + user + ", whom it has forgotten";
+    }
+    return false;
+  }
+  leaf.own.users.Make(user);
+  return true;
 }
 
 void PreemptRoundState::Select(ContainerSlot slot, Selection& current) {
@@ -85,15 +98,17 @@ std::vector<std::string> LeavesInOrder(const Books& books, QueueId id) {
 }
 
 /// getTotalPendingResourcesConsideringUserLimit.
-Resources PendingWithinLimits(Books& books, Queue& leaf, PartitionId partition, bool without_reserved) {
+Resources PendingWithinLimits(PreemptRoundState& round, Queue& leaf, PartitionId partition, bool without_reserved) {
+  Books& books = round.books;
   std::map<std::string, Resources> headroom;
   Resources total;
   leaf.own.active.ForEach([&](AttemptId id) {
+    if (!round.failure.empty()) return;
     const Attempt& attempt = books.attempts[id];
     const auto [room, is_new] = headroom.try_emplace(attempt.user);
     if (is_new) {
       Users& users = leaf.own.users;
-      if (users.Find(attempt.user) == nullptr) users.Make(attempt.user);
+      if (!round.KnowsUser(leaf, attempt.user)) return;
       const Resources limit = users.LimitForActive(attempt.user, partition, Mode::kRespect, books.BasisOf(leaf));
       room->second = hadoop::ComponentwiseMax(limit - users.Find(attempt.user)->usage.used(partition), {});
     }
@@ -131,9 +146,9 @@ size_t CloneQueue(PreemptRoundState& round, QueueId id, PartitionId partition) {
   clone.used = queue.usage.used(partition);
   if (books.file.preemption.lazy) clone.killable = books.killable.TotalOfQueue(queue.path, partition);
   clone.normalized.assign(books.calc.types(), 0);
-  if (queue.leaf) {
-    clone.pending = PendingWithinLimits(books, queue, partition, false);
-    clone.pending_without_reserved = PendingWithinLimits(books, queue, partition, true);
+  if (queue.leaf && round.failure.empty()) {
+    clone.pending = PendingWithinLimits(round, queue, partition, false);
+    clone.pending_without_reserved = PendingWithinLimits(round, queue, partition, true);
   }
   for (const QueueId child : queue.children) {
     const size_t below = CloneQueue(round, child, partition);

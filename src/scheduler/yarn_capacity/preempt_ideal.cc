@@ -138,9 +138,12 @@ void Sharing::Normalize(const Heap& queues, bool ignore_guarantee) {
 }
 
 void Sharing::NormalizeType(const Heap& queues, size_t type, const Resources& guaranteed, float absolute) {
+  const bool stays = round_.books.config.quirks.offers_of_unguaranteed_types_stay;
+  if (stays && guaranteed[type] == 0) return;
   bool by_share = false;
-  bool evenly = absolute == 0;
+  bool evenly = absolute == 0 && !stays;
   for (const size_t i : queues.items()) {
+    if (stays) break;
     if (At(i).guaranteed[type] == 0 && At(i).absolute != 0 && guaranteed[type] != 0) {
       by_share = true;
       break;

@@ -6,6 +6,7 @@
 #include "scheduler/yarn_capacity/containers.h"
 #include "scheduler/yarn_capacity/preempt_round.h"
 #include "scheduler/yarn_capacity/setup.h"
+#include "scheduler/yarn_capacity/yarn_capacity.h"
 
 namespace fairlead::scheduler::yarn_capacity {
 
@@ -112,7 +113,7 @@ void LeafDemand::AddApp(AttemptId id, const std::map<std::string, Resources>& ma
   const auto [user, is_new] = queue_.users.try_emplace(app.user);
   if (is_new) {
     Users& users = leaf_.own.users;
-    if (users.Find(app.user) == nullptr) users.Make(app.user);
+    if (!round_.KnowsUser(leaf_, app.user)) return;
     user->second.used = users.Find(app.user)->usage.used(partition);
     const auto of_user = masters.find(app.user);
     if (of_user != masters.end()) user->second.masters = of_user->second;
@@ -274,7 +275,7 @@ void WithinQueues::SelectFromApp(const PreemptApp& app, ToTake& to_take,
 bool WithinQueues::UserNeeds(const PreemptApp& app, const Container& container, const Resources& used) {
   const QueueId leaf = books_.attempts[app.id].queue;
   if (books_.queues.names().Ambiguous(books_.queues[leaf].name)) {
-    round_.failure = "the name " + books_.queues[leaf].name + " is that of several queues";
+    round_.failure = std::string(kNobodyThere) + "the name " + books_.queues[leaf].name + " is that of several queues";
     return false;
   }
   const PreemptQueue& queue = round_.Of(leaf, books_.partitions.OfNode(container.node));

@@ -113,6 +113,8 @@ struct PreemptRoundState {
   void AddUnderserved(const PreemptQueue& queue);
   bool IsSelected(ContainerSlot slot) const { return selected.Has(books.containers[slot].id); }
   void Select(ContainerSlot slot, Selection& current);
+  /// Makes the user anew if the leaf has forgotten it; or the round fails.
+  bool KnowsUser(Queue& leaf, const std::string& user);
 };
 
 /// What can be taken of a leaf, by partition.

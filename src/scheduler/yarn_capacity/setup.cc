@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "scheduler/yarn_capacity/capacity.h"
+
 namespace fairlead::scheduler::yarn_capacity {
 
 using model::CapacityEntry;
@@ -166,13 +168,16 @@ class SetUpQueue {
     Weights();
     if (CapacityProblem problem = Vectors()) return problem;
     UpdateUsedShares(books_, queue_);
+    if (books_.config.quirks.labels_checked_late) {
+      if (CapacityProblem problem = CheckLabels()) return problem;
+    }
     Preemption();
     return queue_.leaf ? OfLeaf() : OfParent();
   }
 
  private:
   const Queue* parent() const { return queue_.parent.valid() ? &books_.queues[queue_.parent] : nullptr; }
-  QueueSettings& to() { return queue_.settings; }
+  QueueSettings& to() const { return queue_.settings; }
 
   /// QueueNodeLabelsSettings.
   CapacityProblem Labels() {
@@ -190,6 +195,11 @@ class SetUpQueue {
     DefaultLabel(above);
     to().labels.clear();
     for (const std::string& label : ConfiguredLabels()) to().labels.insert(books_.partitions.Intern(label));
+    return books_.config.quirks.labels_checked_late ? CapacityProblem{} : CheckLabels();
+  }
+
+  CapacityProblem CheckLabels() const {
+    const Queue* above = parent();
     if (above == nullptr || above->settings.any_label) return {};
     if (to().any_label) return Io("Parent's accessible queue is not ANY(*), but child's accessible queue is *");
     for (const PartitionId label : to().accessible) {
@@ -225,7 +235,7 @@ class SetUpQueue {
     std::map<std::string, std::set<std::string>> all = books_.file.configured_labels;
     for (const auto& [path, labels] : books_.labels_of_path) all[path] = labels;
     std::set<std::string> labels;
-    if (queue_.parent.valid()) {
+    if (queue_.parent.valid() || books_.config.quirks.root_labels_are_its_own) {
       const auto it = all.find(queue_.path);
       if (it != all.end()) labels = it->second;
     } else {
@@ -366,6 +376,12 @@ class SetUpQueue {
     return std::vector<CapacityEntry>(books_.calc.types(), otherwise);
   }
 
+  /// CapacityConfigType.ABSOLUTE_RESOURCE.
+  bool SaysAmount(std::map<std::string, model::CapacityValue>::const_iterator capacity) const {
+    if (capacity == keys_.capacity.end() || !capacity->second.absolute) return false;
+    return !capacity->second.amount.IsZero() || !books_.config.quirks.zero_amount_is_percentage;
+  }
+
   static bool AllOf(const std::vector<CapacityEntry>& vector, CapacityUnit unit) {
     return !vector.empty() &&
            std::all_of(vector.begin(), vector.end(), [&](const CapacityEntry& one) { return one.unit == unit; });
@@ -389,9 +405,8 @@ class SetUpQueue {
         queue_.shares.Of(id).weight = static_cast<float>(least[0].value);
       }
       const auto capacity = keys_.capacity.find(label);
-      const bool absolute = books_.file.legacy_queue_mode
-                                ? capacity != keys_.capacity.end() && capacity->second.absolute
-                                : AllOf(least, CapacityUnit::kAbsolute);
+      const bool absolute =
+          books_.file.legacy_queue_mode ? SaysAmount(capacity) : AllOf(least, CapacityUnit::kAbsolute);
       to().minimum[id] = std::move(least);
       to().maximum[id] = std::move(most);
       if (!first && absolute != to().absolute && queue_.parent.valid() && books_.file.legacy_queue_mode) {
@@ -432,13 +447,18 @@ class SetUpQueue {
     Leaf& leaf = queue_.own;
     leaf.last_cluster = leaf.pass_limit = leaf.headroom_limit = books_.cluster();
     if (CapacityProblem problem = Ordering(leaf)) return problem;
-    const float percent = keys_.user_limit.value_or(books_.file.user_limit);
-    leaf.users.SetLimits(percent, keys_.user_limit_factor.value_or(books_.file.user_limit_factor));
+    const bool for_all = !books_.config.quirks.no_user_limits_for_all;
+    const float percent = keys_.user_limit.value_or(for_all ? books_.file.user_limit : 100.0F);
+    if (books_.config.quirks.whole_user_limit_percent && percent != std::trunc(percent)) {
+      return {CapacityFault::kNumber, queue_.path + ".minimum-user-limit-percent is no whole number"};
+    }
+    leaf.users.SetLimits(percent, keys_.user_limit_factor.value_or(for_all ? books_.file.user_limit_factor : 1.0F));
     to().master_percent = MasterPercent("");
     leaf.max_apps = keys_.maximum_applications.value_or(-1);
     if (leaf.max_apps < 0 && books_.file.global_queue_max_application > 0) {
       leaf.max_apps = books_.file.global_queue_max_application;
     }
+    SetMaximumApplications(books_, queue_, kNoLabel, false);
     if (!to().default_label.empty() && !to().any_label) {
       const PartitionId label = books_.partitions.Intern(to().default_label);
       if (!to().accessible.contains(label)) {

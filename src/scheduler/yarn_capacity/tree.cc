@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "scheduler/yarn_capacity/activation.h"
 #include "scheduler/yarn_capacity/capacity.h"
 #include "scheduler/yarn_capacity/placement.h"
 #include "scheduler/yarn_capacity/runnability.h"
@@ -14,6 +15,7 @@ constexpr float kPrecision = 0.0005F;
 constexpr size_t kDeepest = 100;
 
 CapacityProblem Io(const std::string& message) { return {CapacityFault::kIo, message}; }
+CapacityProblem Argument(const std::string& message) { return {CapacityFault::kArgument, message}; }
 
 /// A tree that was read and is not (yet) in force, in the order in which its queues were finished.
 struct Parsed {
@@ -116,9 +118,56 @@ CapacityProblem CheckAmounts(const Books& books, const Queue& parent, ChildrenBy
   return {};
 }
 
+/// ParentQueue.setChildQueues: of one label. `amounts`: a child has an amount of the default partition.
+CapacityProblem CheckLabelTogether(const Books& books, const Queue& parent, PartitionId label, bool amounts,
+                                   const std::vector<QueueId>& children) {
+  float sum = 0;
+  Resources least;
+  for (const QueueId id : children) {
+    const Queue& child = books.queues[id];
+    sum += child.shares.capacity(label);
+    if (parent.parent.valid() && parent.settings.absolute != child.settings.absolute) {
+      return Argument("Parent queue '" + parent.path + "' and child queue '" + child.path +
+                      "' should use either percentages or amounts together");
+    }
+    least += child.shares[label].configured_min;
+  }
+  const float own = parent.shares.capacity(label);
+  if ((!amounts && own > 0 && std::fabs(1 - sum) > kPrecision) || (own == 0 && sum > 0)) {
+    return Argument("Illegal capacity of " + std::to_string(sum) + " for children of queue " + parent.name +
+                    " for label=" + books.partitions.Name(label));
+  }
+  const Resources& have = parent.shares[label].configured_min;
+  if (!have.IsZero() && books.calc.Less(books.partitions.Of(label), have, least)) {
+    return Argument("Parent Queues capacity: " + model::ToString(have) +
+                    " is less than to its children:" + model::ToString(least) + " for queue:" + parent.name);
+  }
+  return {};
+}
+
+/// ParentQueue.setChildQueues.
+CapacityProblem CheckTogether(const Books& books, const Queue& parent, const std::vector<QueueId>& children) {
+  bool amounts = false;
+  for (const QueueId id : children) {
+    const bool amount = !books.queues[id].shares[kNoLabel].configured_min.IsZero();
+    amounts |= amount;
+    if (amount && parent.name != "root" && parent.shares.capacity(kNoLabel) != 0) {
+      return Argument("Parent queue '" + parent.path + "' and child queue '" + books.queues[id].path +
+                      "' should use either percentages or amounts together");
+    }
+  }
+  if (CapacityProblem problem = CheckLabelTogether(books, parent, kNoLabel, amounts, children)) return problem;
+  for (PartitionId label{1}; label.value < parent.shares.partitions(); ++label.value) {
+    if (!parent.shares.Exists(label)) continue;
+    if (CapacityProblem problem = CheckLabelTogether(books, parent, label, amounts, children)) return problem;
+  }
+  return {};
+}
+
 /// What is said in legacy mode of a parent's children.
 CapacityProblem CheckChildren(const Books& books, QueueId id, const std::vector<QueueId>& children) {
   const Queue& parent = books.queues[id];
+  if (books.config.quirks.children_checked_together) return CheckTogether(books, parent, children);
   ChildrenBy by{};
   ChildrenBy parent_by{};
   if (CapacityProblem problem = ReadMode(books, parent, children, by)) return problem;
@@ -133,10 +182,7 @@ CapacityProblem CheckChildren(const Books& books, QueueId id, const std::vector<
 
 CapacityProblem SetChildren(Books& books, QueueId id, const std::vector<QueueId>& children) {
   if (books.file.legacy_queue_mode) {
-    if (CapacityProblem problem = CheckChildren(books, id, children)) {
-      if (books.config.quirks.percentages_only) problem.fault = CapacityFault::kArgument;
-      return problem;
-    }
+    if (CapacityProblem problem = CheckChildren(books, id, children)) return problem;
   }
   books.queues[id].children = children;
   return {};
@@ -147,7 +193,7 @@ CapacityProblem Load(Books& books) {
   if (CapacityProblem problem = ParseAll(books, parsed)) return problem;
   for (const QueueId id : parsed.all) books.queues.names().Add(books.queues[id], id);
   books.queues.SetRoot(parsed.root);
-  UpdateCluster(books);
+  if (!books.config.quirks.start_computes_nothing) UpdateCluster(books);
   if (CapacityProblem problem = CheckMapping(books)) return problem;
   for (const auto& [path, id] : books.queues.names().paths()) books.killable.Know(path);
   return {};
@@ -162,9 +208,9 @@ CapacityProblem CheckHierarchy(const Books& books, const Parsed& parsed) {
     const Queue& old = books.queues[id];
     const auto keys = books.file.queues.find(path);
     const bool stops = old.state == CapacityQueueState::kStopped;
+    const bool told = keys != books.file.queues.end() && keys->second.own.state == CapacityQueueState::kStopped;
     const QueueId now = parsed.names.FindPath(path);
     if (!now.valid()) {
-      const bool told = keys != books.file.queues.end() && keys->second.own.state == CapacityQueueState::kStopped;
       if (!stops && !told && !old.dynamic) {
         return Io(path +
                   " cannot be deleted from the capacity scheduler configuration, as the queue is not yet in "
@@ -172,7 +218,9 @@ CapacityProblem CheckHierarchy(const Books& books, const Parsed& parsed) {
                   std::string(EnumName(old.state)));
       }
     } else if (old.leaf && !books.queues[now].leaf && !stops &&
-               books.queues[now].state != CapacityQueueState::kStopped) {
+               (books.config.quirks.conversion_by_state_key
+                    ? !told
+                    : books.queues[now].state != CapacityQueueState::kStopped)) {
       return Io("Can not convert the leaf queue: " + path +
                 " to parent queue since it is not yet in stopped state. "
                 "Current State : " +
@@ -263,7 +311,9 @@ CapacityProblem Reinitialize(Books& books, QueueId id, QueueId parsed) {
               "setting: " +
               model::ToString(queue.settings.maximum_allocation) + ", trying to set it to: " + model::ToString(now));
   }
-  return SetUp(books, id);
+  if (CapacityProblem problem = SetUp(books, id)) return problem;
+  if (books.config.quirks.reload_activates_at_once) Activate(books, id);
+  return {};
 }
 
 CapacityProblem ReinitializeParent(Books& books, QueueId id, QueueId parsed) {
@@ -287,7 +337,9 @@ CapacityProblem ReinitializeParent(Books& books, QueueId id, QueueId parsed) {
   for (const QueueId child : current.InOrder()) {
     if (!fresh.Find(books.queues[child].path).valid() && !books.queues[child].dynamic) current.Remove(child);
   }
-  return SetChildren(books, id, current.InOrder());
+  if (!books.config.quirks.children_checked_together) return SetChildren(books, id, current.InOrder());
+  books.queues[id].children = current.InOrder();
+  return {};
 }
 
 /// Queues that nothing names any more: of the tree that was read, and removed ones without applications.

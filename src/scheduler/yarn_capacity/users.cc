@@ -189,9 +189,10 @@ Resources Users::Compute(PartitionId partition, Mode mode, bool active, const Li
   const Resources limit = calc.Max(total, by_users, by_percent);
   Resources most = total;
   if (mode == Mode::kRespect) {
-    const bool unlimited = factor_ == -1.0F && !basis.factor_may_be_negative;
-    most = unlimited || share.effective_min.IsZero() ? calc.RoundDown(share.effective_max, required)
-                                                     : hadoop::MultiplyDown(capacity, static_cast<double>(factor_));
+    const bool unlimited = (factor_ == -1.0F && !basis.quirks.factor_may_be_negative) ||
+                           (share.effective_min.IsZero() && !basis.quirks.factor_of_nothing_counts);
+    most = unlimited ? calc.RoundDown(share.effective_max, required)
+                     : hadoop::MultiplyDown(capacity, static_cast<double>(factor_));
   }
   return calc.RoundUp(calc.Min(total, limit, most), required);
 }

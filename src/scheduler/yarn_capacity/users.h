@@ -10,6 +10,7 @@
 #include "base/state.h"
 #include "scheduler/hadoop/arithmetic.h"
 #include "scheduler/hadoop/java.h"
+#include "scheduler/yarn_capacity/config.h"
 #include "scheduler/yarn_capacity/partitions.h"
 #include "scheduler/yarn_capacity/shares.h"
 #include "scheduler/yarn_capacity/usage.h"
@@ -42,7 +43,7 @@ struct LimitBasis {
   const Partitions& partitions;
   const Shares& shares;
   const Resources& minimum_allocation;
-  bool factor_may_be_negative;
+  const Quirks& quirks;
 };
 
 /// The users of a leaf: what they use, which of them are active (have outstanding asks and an activated application),

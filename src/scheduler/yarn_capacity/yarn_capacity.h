@@ -17,6 +17,10 @@ namespace fairlead::scheduler::yarn_capacity {
 enum class AppStanding : uint8_t { kActive, kPending, kWaiting };
 std::string_view EnumName(AppStanding standing);
 
+/// How a RoundFailed begins where Hadoop fails over an object that is not there (NullPointerException), not over one
+/// that it looked for (YarnRuntimeException).
+inline constexpr std::string_view kNobodyThere = "nobody there: ";
+
 struct CapacityAppView {
   AppStanding standing = AppStanding::kPending;
   model::Resources used;      // of the default partition
