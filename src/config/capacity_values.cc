@@ -161,7 +161,7 @@ void ReadVector(const std::string& text, CapacityValue& value) {
                       {suffix.empty() ? CapacityUnit::kPercent : CapacityUnit::kWeight, *number});
 }
 
-/// What percentages, weights and vectors have in common; `default_percent`: of what is none.
+/// What percentages, weights and vectors have in common; `default_percent`: where none is written.
 CapacityValue Read(const std::string& text, float default_percent) {
   CapacityValue value;
   value.percent = default_percent;

@@ -25,10 +25,10 @@ std::string ErrorOf(std::string_view name, const std::vector<std::pair<std::stri
 }
 
 TEST(ProfilesTest, NamesAreFoundAndOthersRefusedWithTheList) {
-  EXPECT_EQ(Names(), (std::vector<std::string>{"fairlead", "yarn-fair", "tdw", "spark-standalone"}));
+  EXPECT_EQ(Names(), (std::vector<std::string>{"fairlead", "yarn-fair", "yarn-capacity", "tdw", "spark-standalone"}));
   EXPECT_EQ(Find("capacity"), nullptr);
   EXPECT_EQ(ErrorOf("capacity", {}),
-            "there is no profile \"capacity\"; write one of fairlead, yarn-fair, tdw, spark-standalone");
+            "there is no profile \"capacity\"; write one of fairlead, yarn-fair, yarn-capacity, tdw, spark-standalone");
 }
 
 TEST(ProfilesTest, WhatAProfilePassesOverIsToldWithTheQueues) {

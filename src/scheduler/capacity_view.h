@@ -22,7 +22,7 @@ struct CapacityPartition {
   float maximum = 0;                                                  // of the parent's
   float absolute = 0;
   float absolute_maximum = 0;
-  float used_share = 0;  // of what is guaranteed
+  float used_share = 0;  // of the guaranteed amount
   float absolute_used = 0;
   float masters_share = 0;  // maximum-am-resource-percent
   float weight = -1;
@@ -49,6 +49,7 @@ struct CapacityUser {
   bool active = false;
 };
 
+// Large on purpose: one field for each thing that Hadoop shows of a queue.
 struct CapacityView {
   model::CapacityQueueState state = model::CapacityQueueState::kRunning;
   std::map<std::string, CapacityPartition> partitions;  // by label, "" the default one

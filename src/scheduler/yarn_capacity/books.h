@@ -63,7 +63,7 @@ struct Attempt : hadoop::AppAttempt {
   uint32_t held = 0;       // containers that name it, those included that only a node holds
   std::set<PartitionId> requested_partitions;
   QueueId headroom_of;                         // whose headroom it is told; not valid: none yet
-  uint64_t headroom_user = 0;                  // and of which user there (User::born)
+  uint64_t headroom_user = 0;                  // and the user there (User::born)
   Usage headroom_usage;                        // of that user, if the leaf has forgotten it since
   std::vector<model::ContainerId> to_preempt;  // marked since the last allocate call
   Resources unconfirmed;                       // proposed and not yet decided
@@ -89,6 +89,7 @@ struct Rounds {
 
 /// Everything that the profile knows: Hadoop's half in parts of scheduler/hadoop, CapacityScheduler's own parts, and
 /// the effects of the running step. Plain values that name each other by number, so a fork is a copy.
+// Large on purpose: one field for each part.
 struct Books {
   YarnCapacityConfig config;
   Arithmetic calc;

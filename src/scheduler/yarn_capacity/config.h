@@ -13,6 +13,7 @@
 namespace fairlead::scheduler::yarn_capacity {
 
 /// Where Hadoop's releases decide differently. Each can be turned alone. Names of issues are Hadoop's (YARN-...).
+// Large on purpose: one field for each difference.
 struct Quirks {
   /// 3.5.0: an ask is held against the headroom before the node's partition is looked at, so that one for another
   /// partition ends the leaf's turn (RegularContainerAllocator.preCheckRequest).

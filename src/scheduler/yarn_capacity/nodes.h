@@ -4,7 +4,7 @@
 
 // Nodes and their labels coming, going and changing (CapacityScheduler.addNode, removeNode, updateNodeAndQueueResource,
 // updateLabelsOnNode). Hadoop's label manager tells the scheduler of each change by an event of its own, and the queues
-// are computed anew each time.
+// are computed again each time.
 
 namespace fairlead::scheduler::yarn_capacity {
 

@@ -8,7 +8,7 @@
 
 #include "scheduler/yarn_capacity/books.h"
 
-// One round of preemption: a copy of what the queues have and want (TempQueuePerPartition), and what was selected.
+// One round of preemption: a copy of the amounts that queues have and want (TempQueuePerPartition), and the selection.
 
 namespace fairlead::scheduler::yarn_capacity {
 
@@ -43,6 +43,7 @@ struct PreemptApp {
 };
 
 /// A queue in one partition (TempQueuePerPartition).
+// Large on purpose: the columns of one table, which the steps of a round fill one after the other.
 struct PreemptQueue {
   QueueId queue;
   PartitionId partition;
@@ -113,7 +114,7 @@ struct PreemptRoundState {
   void AddUnderserved(const PreemptQueue& queue);
   bool IsSelected(ContainerSlot slot) const { return selected.Has(books.containers[slot].id); }
   void Select(ContainerSlot slot, Selection& current);
-  /// Makes the user anew if the leaf has forgotten it; or the round fails.
+  /// Makes the user again if the leaf has forgotten it; or the round fails.
   bool KnowsUser(Queue& leaf, const std::string& user);
 };
 

@@ -84,7 +84,7 @@ class Users {
   /// Recomputes the ratios of a partition whose nodes have `total`. O(users).
   void UpdateRatios(PartitionId partition, const Resources& total, const Arithmetic& calc);
 
-  /// Limits are computed anew.
+  /// Limits are computed again.
   void Outdate() { ++version_; }
   uint64_t version() const { return version_; }
   /// getComputedResourceLimitForActiveUsers, ...ForAllUsers.
@@ -116,7 +116,7 @@ class Users {
   Usage& TotalOf(const std::string& name) { return active_.Has(name) ? active_usage_ : inactive_usage_; }
   void MoveUsage(const std::string& name, Usage& from, Usage& to);
   float RatioOf(PartitionId partition) const;
-  /// Sets the user's ratio anew and gives the difference.
+  /// Computes the user's ratio again and gives the difference.
   static float UpdateRatio(User& user, PartitionId partition, const Resources& total, const Arithmetic& calc);
   const Resources& Limit(PartitionId partition, Mode mode, bool active, const LimitBasis& basis);
   Resources Compute(PartitionId partition, Mode mode, bool active, const LimitBasis& basis) const;

@@ -2,7 +2,7 @@
 
 #include "scheduler/yarn_capacity/capacity.h"
 
-// Queues without legacy-queue-mode: per type first amounts, then percentages of what is left, then weights
+// Queues without legacy-queue-mode: per type first amounts, then percentages of the rest, then weights
 // (ResourceCalculationDriver, CapacitySchedulerQueueCapacityHandler).
 
 namespace fairlead::scheduler::yarn_capacity {

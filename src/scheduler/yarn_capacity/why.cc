@@ -75,7 +75,7 @@ class Explainer {
       : books_(books), attempt_(attempt), leaf_(books.queues[attempt.queue]), lines_(lines), pending_(pending) {}
 
   void Explain() {
-    if (ForTheStart() || ForThePartition() || ForTheQueue() || ForTheUser()) return;
+    if (WithoutNodes() || ForTheStart() || ForThePartition() || ForTheQueue() || ForTheUser()) return;
     ForTheNodes();
   }
 
@@ -89,10 +89,15 @@ class Explainer {
   PartitionId partition() const { return lines_.Any()->partition; }
   const Resources& size() const { return lines_.Any()->capability; }
 
+  bool WithoutNodes() {
+    if (!books_.cluster().IsZero()) return false;
+    return Say(PendingReason::kNoNodes, "no node takes containers now", "start nodes, or bring them back");
+  }
+
   /// Limits of parallel applications and of masters.
   bool ForTheStart() {
     if (!attempt_.runnable) {
-      std::string detail = "user " + attempt_.user + " runs as many applications as a user may";
+      std::string detail;
       for (QueueId at = attempt_.queue; at.valid(); at = books_.queues[at].parent) {
         const Queue& queue = books_.queues[at];
         if (queue.runnable_apps() < queue.settings.max_parallel_apps) continue;
@@ -100,8 +105,12 @@ class Explainer {
                  std::to_string(queue.settings.max_parallel_apps) + " applications";
         break;
       }
+      if (detail.empty()) {
+        return Say(PendingReason::kUserLimit, "user " + attempt_.user + " runs as many applications as a user may",
+                   "wait until one ends, or raise user." + attempt_.user + ".max-parallel-apps");
+      }
       return Say(PendingReason::kMaxRunningApps, detail,
-                 "wait until one ends, or raise max-parallel-apps of the queue or the user");
+                 "wait until one ends, or raise max-parallel-apps of the queue");
     }
     if (!leaf_.own.pending.Has(IdOf())) return false;
     const PartitionId where = attempt_.master_partition;
@@ -124,8 +133,8 @@ class Explainer {
       const Queue& queue = books_.queues[at];
       const Resources& most = queue.shares[partition()].effective_max;
       if (books_.calc.FitsIn(queue.usage.used(partition()) + size(), most)) continue;
+      if (books_.calc.FitsIn(books_.partitions.Of(partition()), most)) continue;  // the cluster is full, not the queue
       const bool ever = books_.calc.FitsIn(size(), most);
-      if (!queue.parent.valid()) break;  // the cluster itself is full, or too small
       return Say(PendingReason::kQueueMaximum,
                  "queue " + queue.path + " uses " + InWords(queue.usage.used(partition())) + " of at most " +
                      InWords(most) + " of " + PartitionName(books_, partition()) + "; the container needs " +
@@ -188,7 +197,7 @@ class Explainer {
                "wait until containers end, or add nodes");
   }
 
-  /// A node with room exists: it goes to a queue that uses less of what is its own, or waits for a closer place.
+  /// A node with room exists: it goes to a queue that uses less of its share, or waits for a closer place.
   bool ForTheOrder(const Offers& offers) {
     if (lines_.requests.size() > 1) {
       return Say(PendingReason::kWaitingForLocality,

@@ -368,7 +368,7 @@ void TraceRun::Arrive() {
   added.submitted = {now_ms_};
   added.master_asks = {MasterAsk()};
   added.token = kSubmission | app;
-  if (use_.on()) added.session.kind = use_.NameOf(app);
+  if (use_.on()) added.session.kind = added.name = use_.NameOf(app);
   events_.push_back(std::move(added));
   job->ideal_ms = IdealMs(job->trace);
   jobs_.push_back(std::move(job));
