@@ -105,7 +105,7 @@ void Leadership::OnWaiting() {
   if (!std::exchange(probing_, true)) Probe();
 }
 
-// Not only the one that the elector names: it knows none while its own connection is made anew.
+// Not only the one that the elector names: it knows none while its own connection is made again.
 void Leadership::Probe() {
   if (acting()) {
     probing_ = false;

@@ -33,7 +33,7 @@ base::Status Take(env::Store& store, const char* table, std::vector<Record>& rec
   return {};
 }
 
-/// Applications of which an attempt cannot be read.
+/// Applications with an attempt that cannot be read.
 void DropHalfRead(StoredState& state) {
   std::set<model::ApplicationId> half;
   for (const env::UnreadRow& row : state.unread) {

@@ -34,7 +34,7 @@ model::CapacityValue Weight(double weight) {
   return value;
 }
 
-/// What maxResources names, absolute; the whole of what it does not name. None: nothing absolute is said.
+/// The absolute amounts of maxResources; of types that it does not name the whole. None: it names none.
 std::optional<model::CapacityValue> Maximum(const model::QueueConfig& queue) {
   if (!queue.max_resources || queue.max_resources->absolute.empty()) return std::nullopt;
   model::CapacityValue value;
