@@ -33,6 +33,7 @@ class Cluster {
     YarnCapacityConfig config;
     config.minimum_allocation = Resources::Of(256, 1);
     config.timed_passes = false;
+    config.cap_at_largest_node = false;
     auto made = MakeYarnCapacity(config, queues, labels);
     FL_CHECK(made.ok(), "queues of the test");
     core_ = std::move(*made);
@@ -105,7 +106,7 @@ std::map<std::string, float> SharesOf(YarnCapacityScheduler& core) {
 TEST(CapacityQueuesFrom, WeightsAreThoseOfTheTree) {
   Cluster cluster(
       CapacityQueuesFrom(Tree({{"root.bi", 2}, {"root.bi.daily", 3}, {"root.bi.hourly", 1}, {"search", 1}})));
-  cluster.AddNode(4096, 4);
+  cluster.AddNode(40960, 40);
   const std::map<std::string, float> shares = SharesOf(cluster.core());
   EXPECT_FLOAT_EQ(shares.at("root.bi"), 0.5F);  // root.default is the third child
   EXPECT_FLOAT_EQ(shares.at("root.bi.daily"), 0.375F);
@@ -137,7 +138,7 @@ TEST(CapacityWhy, NamesTheLimitThatBinds) {
   queues.queues["root.b"].own.max_parallel_apps = 1;
   Cluster cluster(queues);
   EXPECT_EQ(cluster.Why(cluster.Submit("root.b")).reason, PendingReason::kNoNodes);
-  cluster.AddNode(8192, 8);
+  cluster.AddNode(4096, 8);
   cluster.Beat();
 
   const AppIndex second = cluster.Submit("root.b");
@@ -151,9 +152,9 @@ TEST(CapacityWhy, NamesTheLimitThatBinds) {
   EXPECT_THAT(cluster.Why(waits).detail, HasSubstr("this one needs 1024 MiB and 1 core"));
   EXPECT_THAT(cluster.Why(waits).remedy, HasSubstr("maximum-am-resource-percent"));
 
-  cluster.Allocate(first, Cluster::AskFor(16384, 1));
-  EXPECT_EQ(cluster.Why(first).reason, PendingReason::kLargerThanAnyNode);
   cluster.Allocate(first, Cluster::AskFor(8192, 1));
+  EXPECT_EQ(cluster.Why(first).reason, PendingReason::kLargerThanAnyNode);
+  cluster.Allocate(first, Cluster::AskFor(4096, 1));
   EXPECT_EQ(cluster.Why(first).reason, PendingReason::kClusterFull);
   EXPECT_THAT(cluster.Why(first).detail, HasSubstr("the largest free room"));
 }
