@@ -591,7 +591,7 @@ class OnACluster(unittest.TestCase):
                 "exec python3 -c 'import time; held = bytes(1) * (400 << 20); time.sleep(600)'": "used more memory than it asked for"}
         begun = self.work / "begun"
         os.mkfifo(begun)
-        killed = f"echo > {begun}; exec sleep 600"
+        killed = f"echo > {begun}; exec cat {begun}"  # nobody writes again
         ends[killed] = "ended with its application"
         apps = {script: self.ask("submit", "--detach", "--max-attempts", "1", "--driver-memory", "64m", "/bin/sh", "-c", script).stdout.strip() for script in ends}
         begun.read_text()  # until its container writes
