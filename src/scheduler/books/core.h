@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -67,8 +68,8 @@ class Core final : public Scheduler, public Prefetcher {
   /// Why the gang of the ask waits.
   ev::Pending WhyGang(AppSlot slot, const Ask& ask) const;
   template <class Effect>
-  void Emit(Effect effect) {
-    out_->emplace_back(std::in_place_type<Effect>, std::move(effect));
+  void Emit(Effect&& effect) {
+    out_->emplace_back(std::in_place_type<std::remove_cvref_t<Effect>>, std::forward<Effect>(effect));
   }
 
  private:

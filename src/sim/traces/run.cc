@@ -210,10 +210,9 @@ void TraceRun::PrefetchBeat(uint32_t app, const Job& job, int step) const {
 
 /// Steps until the events that effects cause are dealt with too.
 void TraceRun::StepAll() {
-  scheduler::EffectSink effects;
   do {
-    Flush(effects);
-    for (const ms::Effect& effect : effects) {
+    Flush();
+    for (const ms::Effect& effect : effects_) {
       std::visit([this](const auto& one) { On(one); }, effect);
     }
     for (const uint32_t app : std::exchange(callers_, {})) {
@@ -224,11 +223,11 @@ void TraceRun::StepAll() {
   } while (!events_.empty());
 }
 
-void TraceRun::Flush(scheduler::EffectSink& effects) {
-  effects.clear();
+void TraceRun::Flush() {
+  effects_.clear();
   ++batch_;
   ++result_.steps;
-  target_.Step(base::Instant{now_ms_ * 1'000'000}, events_, effects);
+  target_.Step(base::Instant{now_ms_ * 1'000'000}, events_, effects_);
   events_.clear();
 }
 

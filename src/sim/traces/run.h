@@ -88,7 +88,7 @@ class TraceRun {
   void Prefetch(const Due& due, int step) const;
   void PrefetchBeat(uint32_t app, const Job& job, int step) const;
   void StepAll();
-  void Flush(scheduler::EffectSink& effects);
+  void Flush();
 
   void AddNode(uint32_t list);
   void HandleFault(uint32_t list, bool lost);
@@ -155,6 +155,7 @@ class TraceRun {
   size_t next_soon_ = 0;                        // in soon_
   std::array<size_t, kSoonSteps> soon_step_{};  // how far each step has come in soon_
   std::vector<model::scheduler::Event> events_;
+  scheduler::EffectSink effects_;  // of the last step
   uint64_t calls_ = 0;             // of masters
   std::vector<uint32_t> callers_;  // jobs whose masters call at the end of this turn
   uint64_t batch_ = 1;
