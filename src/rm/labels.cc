@@ -24,7 +24,7 @@ bool IsName(const std::string& name) {
 }
 
 /// The queue of that name, full or the last part of only one, else the nearest above it that is configured.
-const model::QueueConfig* FindQueue(const model::QueueTree& tree, const std::string& name) {
+const model::QueueConfig* FindNearestQueue(const model::QueueTree& tree, const std::string& name) {
   const std::string full = FullQueueName(name);
   const model::QueueConfig* found = nullptr;
   size_t alike = 0;
@@ -121,7 +121,7 @@ void Labels::Mix(base::StateHasher& hash) const {
 
 model::Refused NormalizeLabel(const Labels& labels, const model::QueueTree& queues, const std::string& queue,
                               model::Ask& ask) {
-  const model::QueueConfig* config = FindQueue(queues, queue);
+  const model::QueueConfig* config = FindNearestQueue(queues, queue);
   if (ask.label.empty() && ask.name == "*" && config) ask.label = config->default_label;
   if (ask.label.empty()) return {};
   if (ask.name != "*") return {Refusal::kAskLabelPlace, {queue, ask.name}, {}, {}};

@@ -36,6 +36,7 @@ struct CapacityPartition {
   model::Resources reserved;
   model::Resources masters_used;
   model::Resources masters_limit;
+  model::Resources user_masters_limit;  // of a leaf: of a user without a weight
 };
 
 struct CapacityUser {

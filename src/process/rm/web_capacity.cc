@@ -65,7 +65,8 @@ Document CapacitiesDocument(const Sources& facts, const QueueView& queue) {
   return Document::Object().Add("queueCapacitiesByPartition", Document(std::move(list)));
 }
 
-Document UsageDocument(const std::map<std::string, CapacityPartition>& partitions, bool masters) {
+/// Hadoop has computed a limit of users once a leaf has had some.
+Document UsageDocument(const std::map<std::string, CapacityPartition>& partitions, bool masters, bool users) {
   Document::List list;
   for (const auto& [name, partition] : partitions) {
     Document one = Document::Object()
@@ -76,7 +77,7 @@ Document UsageDocument(const std::map<std::string, CapacityPartition>& partition
     if (masters) {
       one.Add("amUsed", ResourceDocument(partition.masters_used))
           .Add("amLimit", ResourceDocument(partition.masters_limit))
-          .Add("userAmLimit", ResourceDocument({}));
+          .Add("userAmLimit", ResourceDocument(users ? partition.user_masters_limit : model::Resources{}));
     }
     list.push_back(std::move(one));
   }
@@ -117,7 +118,7 @@ Document UserDocument(const std::string& name, const CapacityUser& user) {
       .Add("numActiveApplications", user.active_apps)
       .Add("AMResourceUsed", ResourceDocument(user.masters_used))
       .Add("userResourceLimit", ResourceDocument(user.limit))
-      .Add("resources", UsageDocument(user.partitions, true))
+      .Add("resources", UsageDocument(user.partitions, true, false))
       .Add("userWeight", Document::Float(user.weight))
       .Add("isActive", user.active);
 }
@@ -154,7 +155,7 @@ void AddLeaf(const Sources& facts, const QueueView& queue, Document& document) {
       .Add("configuredMaxAMResourceLimit", Document::Float(capacity.masters_share))
       .Add("AMResourceLimit", ResourceDocument(partition.masters_limit))
       .Add("usedAMResource", ResourceDocument(partition.masters_used))
-      .Add("userAMResourceLimit", ResourceDocument(partition.masters_limit))
+      .Add("userAMResourceLimit", ResourceDocument(partition.user_masters_limit))
       .Add("preemptionDisabled", capacity.preemption_disabled)
       .Add("intraQueuePreemptionDisabled", capacity.intra_queue_preemption_disabled)
       .Add("defaultPriority", capacity.default_priority)
@@ -213,7 +214,7 @@ Document QueueDocument(const Sources& facts, const QueueView& queue) {
       .Add("reservedContainers", sums.reservations)
       .Add("pendingContainers", sums.pending)
       .Add("capacities", CapacitiesDocument(facts, queue))
-      .Add("resources", UsageDocument(capacity.partitions, queue.leaf))
+      .Add("resources", UsageDocument(capacity.partitions, queue.leaf, !capacity.users.empty()))
       .Add("minEffectiveCapacity", ResourceDocument(partition.effective_min))
       .Add("maxEffectiveCapacity", ResourceDocument(partition.effective_max))
       .Add("maximumAllocation", ResourceDocument(capacity.maximum_allocation))
@@ -230,7 +231,7 @@ Document QueueDocument(const Sources& facts, const QueueView& queue) {
 /// dao/CapacitySchedulerHealthInfo: what the last run did is not kept.
 Document HealthDocument() {
   Document::List operations;
-  for (const char* name : {"last-allocation", "last-release", "last-preemption", "last-reservation"}) {
+  for (const char* name : {"last-allocation", "last-preemption", "last-reservation", "last-release"}) {
     operations.push_back(
         Document::Object().Add("operation", name).Add("nodeId", "N/A").Add("containerId", "N/A").Add("queue", "N/A"));
   }

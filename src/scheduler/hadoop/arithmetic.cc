@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "scheduler/hadoop/calculator.h"
 #include "scheduler/hadoop/java.h"
 
 namespace fairlead::scheduler::hadoop {
@@ -19,12 +20,6 @@ int64_t CeilOf(int64_t a, float b) {
 }
 int64_t Up(int64_t a, int64_t step) { return CeilOf(a, step) * step; }
 int64_t Down(int64_t a, int64_t step) { return step == 0 ? a : a / step * step; }
-
-/// DominantResourceCalculator.calculateShare.
-double Share(int64_t cluster, int64_t amount) {
-  return cluster == 0 ? std::numeric_limits<double>::infinity()
-                      : static_cast<double>(amount) / static_cast<double>(cluster);
-}
 
 template <class Each>
 Resources ForEachType(const Resources& a, size_t types, Each each) {

@@ -13,10 +13,6 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 using Shares = std::array<double, Resources::kMaxTypes>;
 
-double Share(int64_t cluster, int64_t amount) {
-  return cluster == 0 ? kInfinity : static_cast<double>(amount) / static_cast<double>(cluster);
-}
-
 /// Neither fits: 0; the one that is larger in some type and smaller in none: 1 or -1.
 int CompareWithoutCluster(const Resources& a, const Resources& b, size_t types) {
   bool a_greater = false;
@@ -70,6 +66,10 @@ bool AllZero(const Resources& r, size_t types) {
 }
 
 }  // namespace
+
+double Share(int64_t cluster, int64_t amount) {
+  return cluster == 0 ? kInfinity : static_cast<double>(amount) / static_cast<double>(cluster);
+}
 
 void Mix(base::StateHasher& hash, const Resources& amounts) {
   for (const int64_t amount : amounts.amount) hash.Mix(static_cast<uint64_t>(amount));

@@ -21,6 +21,8 @@ Resources ComponentwiseMin(const Resources& a, const Resources& b);
 Resources ComponentwiseMax(const Resources& a, const Resources& b);
 /// Subtracts; memory and vcores stop at 0, other types do not.
 void SubtractNonNegative(Resources& a, const Resources& b);
+/// DominantResourceCalculator.calculateShare: infinite of a cluster that has none of the type.
+double Share(int64_t cluster, int64_t amount);
 /// (long) (x * by) for each type.
 Resources MultiplyDown(const Resources& a, double by);
 /// (long) Math.ceil(x * by) for each type.

@@ -46,9 +46,7 @@ Resources UpdateMasterLimit(Books& books, Queue& leaf, PartitionId partition) {
   return limit;
 }
 
-/// getUserAMResourceLimitPerPartition.
-static Resources UserMasterLimit(const Books& books, const Queue& leaf, PartitionId partition,
-                                 const std::string& user_name) {
+Resources UserMasterLimit(const Books& books, const Queue& leaf, PartitionId partition, const std::string& user_name) {
   const Users& users = leaf.own.users;
   const User* user = users.Find(user_name);
   const float weight = user == nullptr ? 1.0F : user->weight;

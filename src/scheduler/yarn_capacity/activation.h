@@ -15,6 +15,8 @@ namespace fairlead::scheduler::yarn_capacity {
 void SetPassLimit(Books& books, Queue& leaf, const Resources& limit);
 /// calculateAndGetAMResourceLimitPerPartition.
 Resources UpdateMasterLimit(Books& books, Queue& leaf, PartitionId partition);
+/// getUserAMResourceLimitPerPartition; of a user whom the leaf does not know, one without a weight.
+Resources UserMasterLimit(const Books& books, const Queue& leaf, PartitionId partition, const std::string& user_name);
 /// activateApplications: pending ones whose masters fit begin to be served.
 void Activate(Books& books, QueueId id);
 /// computeUserLimitAndSetHeadroom: the limit of the attempt's user (`known`: computed in this pass before).

@@ -8,11 +8,6 @@
 namespace fairlead::scheduler::yarn_capacity {
 namespace {
 
-std::string Above(const std::string& path) {
-  const size_t dot = path.rfind('.');
-  return dot == std::string::npos ? "" : path.substr(0, dot);
-}
-
 bool HasEmptyPart(const std::string& path) {
   return path.empty() || path.front() == '.' || path.back() == '.' || path.find("..") != std::string::npos;
 }
@@ -20,7 +15,7 @@ bool HasEmptyPart(const std::string& path) {
 /// CapacitySchedulerQueueManager.determineMissingParents: whether the leaf may be made; parents to make, topmost first.
 bool FindMissing(const Books& books, const std::string& leaf, std::vector<std::string>& missing) {
   const QueueNames& names = books.queues.names();
-  std::string candidate = Above(leaf);
+  std::string candidate = PathAbove(leaf);
   if (candidate.empty() || names.Ambiguous(candidate)) return false;
   int32_t distance = 1;
   QueueId existing = names.Find(candidate);
@@ -29,7 +24,7 @@ bool FindMissing(const Books& books, const std::string& leaf, std::vector<std::s
   while (!is_static(static_one) && !candidate.empty()) {
     ++distance;
     if (!existing.valid()) missing.insert(missing.begin(), candidate);
-    candidate = Above(candidate);
+    candidate = PathAbove(candidate);
     if (!existing.valid()) existing = names.Find(candidate);
     static_one = names.Find(candidate);
   }
@@ -90,7 +85,7 @@ QueueId MakeQueue(Books& books, const std::string& path) {
   if (books.config.quirks.percentages_only || HasEmptyPart(path)) return {};
   std::vector<std::string> missing;
   if (!FindMissing(books, path, missing)) return {};
-  QueueId parent = books.queues.Find(missing.empty() ? Above(path) : Above(missing.front()));
+  QueueId parent = books.queues.Find(missing.empty() ? PathAbove(path) : PathAbove(missing.front()));
   for (const std::string& one : missing) {
     parent = AddChild(books, parent, one, false);
     if (!parent.valid()) return {};

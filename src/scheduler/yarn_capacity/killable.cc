@@ -1,5 +1,7 @@
 #include "scheduler/yarn_capacity/killable.h"
 
+#include "scheduler/yarn_capacity/queues.h"
+
 namespace fairlead::scheduler::yarn_capacity {
 namespace {
 
@@ -8,12 +10,6 @@ Resources Sum(const Killable::ById* containers) {
   if (containers == nullptr) return sum;
   for (const auto& [id, one] : *containers) sum += one.size;
   return sum;
-}
-
-/// The path of the queue above; empty: none.
-std::string Above(const std::string& path) {
-  const size_t dot = path.rfind('.');
-  return dot == std::string::npos ? "" : path.substr(0, dot);
 }
 
 }  // namespace
@@ -48,12 +44,12 @@ Resources Killable::TotalOfQueue(const std::string& path, PartitionId partition)
 void Killable::AddToQueue(const std::string& path, PartitionId partition, const model::ContainerId& id,
                           const One& one) {
   if (!known_.contains(path)) return;
-  for (std::string at = path; !at.empty(); at = Above(at)) in_queue_[at][partition].insert_or_assign(id, one);
+  for (std::string at = path; !at.empty(); at = PathAbove(at)) in_queue_[at][partition].insert_or_assign(id, one);
 }
 
 void Killable::RemoveFromQueue(const std::string& path, PartitionId partition, const model::ContainerId& id) {
   if (in_queue_.empty()) return;
-  for (std::string at = path; !at.empty(); at = Above(at)) {
+  for (std::string at = path; !at.empty(); at = PathAbove(at)) {
     const auto queue = in_queue_.find(at);
     if (queue == in_queue_.end()) continue;
     const auto it = queue->second.find(partition);

@@ -112,7 +112,7 @@ class FirstMapping {
   const model::scheduler::AppAdded& event_;
 };
 
-CapacityProblem Wrong(const std::string& target) {
+CapacityProblem InvalidTarget(const std::string& target) {
   return {CapacityFault::kIo, "mapping contains invalid or non-leaf queue " + target};
 }
 
@@ -141,9 +141,9 @@ CapacityProblem CheckFirstMappings(const Books& books) {
     const Ends to(rule.target);
     if (!IsVariable(to.leaf)) {
       const QueueId queue = names.Find(rule.target);
-      if (!queue.valid() || !books.queues[queue].leaf) return Wrong(rule.target);
+      if (!queue.valid() || !books.queues[queue].leaf) return InvalidTarget(rule.target);
     } else if (!to.parent.empty() && !IsGroup(to.parent)) {
-      return Wrong(rule.target);  // queues are made below managed parents alone, which are not supported
+      return InvalidTarget(rule.target);  // queues are made below managed parents alone, which are not supported
     }
   }
   return {};

@@ -8,14 +8,6 @@ namespace fairlead::scheduler::yarn_capacity {
 
 using hadoop::java::PriorityQueue;
 
-static Resources Multiply(const Resources& a, double by) {
-  Resources product;
-  for (size_t i = 0; i < model::ResourceTypes::Count(); ++i) {
-    product[i] = hadoop::java::ToLong(static_cast<double>(a[i]) * by);
-  }
-  return product;
-}
-
 static int Order(double a, double b) { return a < b ? -1 : (a > b ? 1 : 0); }
 
 namespace {
@@ -83,7 +75,7 @@ void Sharing::Share(const PreemptQueue& parent) {
     const Resources used = queue.used - queue.killable;
     const Resources least =
         calc_.Max(whole_, calc_.Min(whole_, queue.used + queue.pending, queue.guaranteed), queue.ideal);
-    queue.surplus = calc_.Greater(whole_, used, least) ? Multiply(used - least, scale) : Resources{};
+    queue.surplus = calc_.Greater(whole_, used, least) ? hadoop::MultiplyDown(used - least, scale) : Resources{};
   }
 }
 
@@ -237,7 +229,7 @@ void ComputeIdeal(PreemptRoundState& round, bool with_reserved, bool balance) {
     for (const PartitionId partition : round.partitions) {
       PreemptQueue& queue = round.Of(leaf, partition);
       queue.to_take = {};
-      const Resources tolerated = Multiply(queue.guaranteed, 1.0 + keys.max_ignored_over_capacity);
+      const Resources tolerated = hadoop::MultiplyDown(queue.guaranteed, 1.0 + keys.max_ignored_over_capacity);
       if (!calc.Greater(cluster, queue.used, tolerated)) continue;
       queue.to_take = queue.surplus;
       if (!with_reserved && calc.Greater(cluster, queue.surplus, {})) {

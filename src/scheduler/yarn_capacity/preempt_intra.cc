@@ -16,14 +16,6 @@ static void SubtractNotBelowZero(Resources& from, const Resources& by) {
   for (size_t type = 0; type < 2; ++type) from[type] = std::max<int64_t>(from[type], 0);
 }
 
-static Resources Multiply(const Resources& a, double by) {
-  Resources product;
-  for (size_t i = 0; i < model::ResourceTypes::Count(); ++i) {
-    product[i] = hadoop::java::ToLong(static_cast<double>(a[i]) * by);
-  }
-  return product;
-}
-
 namespace {
 
 /// What a leaf's applications of low priority, or of users over their limit, are to give to others of it
@@ -78,7 +70,7 @@ void LeafDemand::Compute() {
   leaf_.own.pending.ForEach([&](AttemptId id) { AddApp(id, masters); });
   leaf_.own.active.ForEach([&](AttemptId id) { AddApp(id, masters); });
   ShareOut(left);
-  Resources most = Multiply(queue_.guaranteed, keys_.intra_queue_max_allowable_limit);
+  Resources most = hadoop::MultiplyDown(queue_.guaranteed, keys_.intra_queue_max_allowable_limit);
   most = Above(most, queue_.to_take) ? most - queue_.to_take : Resources{};
   FindSurplus(Least(most, round_.allowed));
   MatchDemand();
@@ -108,7 +100,7 @@ void LeafDemand::AddApp(AttemptId id, const std::map<std::string, Resources>& ma
   if (!WaitsForMaster(attempt)) app.masters = attempt.usage.masters(partition);
   for (const hadoop::Asks::ActiveKey& key : attempt.asks.active()) {
     const Request& any = *attempt.asks.of(key).Any();
-    if (any.partition == partition && any.count > 0) app.pending += Multiply(any.capability, any.count);
+    if (any.partition == partition && any.count > 0) app.pending += hadoop::MultiplyDown(any.capability, any.count);
   }
   const auto [user, is_new] = queue_.users.try_emplace(app.user);
   if (is_new) {

@@ -31,6 +31,11 @@ bool QueueNames::Ambiguous(std::string_view name) const {
   return of_name != of_name_.end() && of_name->second.size() > 1;
 }
 
+std::string PathAbove(const std::string& path) {
+  const size_t dot = path.rfind('.');
+  return dot == std::string::npos ? "" : path.substr(0, dot);
+}
+
 QueueId Queues::Make(const std::string& path, QueueId parent, bool leaf) {
   const QueueId id = pool_.Add();
   Queue& queue = pool_[id];

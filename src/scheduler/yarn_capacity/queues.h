@@ -120,6 +120,9 @@ class QueueNames {
   std::map<std::string, std::set<std::string>, std::less<>> of_name_;
 };
 
+/// The path of the queue above; empty: none.
+std::string PathAbove(const std::string& path);
+
 /// All queues, those of a tree that is being read included.
 class Queues {
  public:

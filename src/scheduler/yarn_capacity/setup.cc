@@ -13,9 +13,6 @@ using model::CapacityUnit;
 
 namespace {
 
-CapacityProblem Io(const std::string& message) { return {CapacityFault::kIo, message}; }
-CapacityProblem Argument(const std::string& message) { return {CapacityFault::kArgument, message}; }
-
 template <class T>
 void FillOne(std::optional<T>& field, const std::optional<T>& other) {
   if (!field) field = other;

@@ -11,6 +11,9 @@ namespace fairlead::scheduler::yarn_capacity {
 using model::CapacityFault;
 using model::CapacityProblem;
 
+inline CapacityProblem Io(const std::string& message) { return {CapacityFault::kIo, message}; }
+inline CapacityProblem Argument(const std::string& message) { return {CapacityFault::kArgument, message}; }
+
 /// The keys that count for a queue: its own; for one that was made on demand, those of its parent's templates, too
 /// (AutoCreatedQueueTemplate).
 model::CapacityQueueSettings KeysOf(const Books& books, const Queue& queue);

@@ -7,15 +7,13 @@
 #include "scheduler/yarn_capacity/capacity.h"
 #include "scheduler/yarn_capacity/placement.h"
 #include "scheduler/yarn_capacity/runnability.h"
+#include "scheduler/yarn_capacity/setup.h"
 
 namespace fairlead::scheduler::yarn_capacity {
 namespace {
 
 constexpr float kPrecision = 0.0005F;
 constexpr size_t kDeepest = 100;
-
-CapacityProblem Io(const std::string& message) { return {CapacityFault::kIo, message}; }
-CapacityProblem Argument(const std::string& message) { return {CapacityFault::kArgument, message}; }
 
 /// A tree that was read and is not (yet) in force, in the order in which its queues were finished.
 struct Parsed {

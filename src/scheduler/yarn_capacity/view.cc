@@ -96,10 +96,13 @@ std::string ModeOf(const Books& books, const Queue& queue) {
   return units.empty() ? "unknown" : "absolute";
 }
 
-CapacityUser UserOf(const Books& books, const User& user) {
+CapacityUser UserOf(const Books& books, const Queue& leaf, const User& user) {
   CapacityUser view;
   for (PartitionId id{0}; id.value < user.usage.partitions(); ++id.value) {
-    if (user.usage.Exists(id)) AddUsage(user.usage, id, view.partitions[books.partitions.Name(id)]);
+    if (!user.usage.Exists(id)) continue;
+    CapacityPartition& partition = view.partitions[books.partitions.Name(id)];
+    AddUsage(user.usage, id, partition);
+    partition.masters_limit = UserMasterLimit(books, leaf, id, user.name);
   }
   view.used = user.usage.used(kNoLabel);
   view.masters_used = user.usage.masters(kNoLabel);
@@ -120,8 +123,11 @@ void AddLeaf(const Books& books, const Queue& queue, CapacityView& view) {
   view.user_limit_factor = leaf.users.factor();
   view.masters_share = queue.settings.master_percent;
   view.default_priority = queue.settings.default_application_priority;
+  for (const PartitionId id : LabelsOf(queue)) {
+    view.partitions[books.partitions.Name(id)].user_masters_limit = UserMasterLimit(books, queue, id, "");
+  }
   leaf.users.ForEach([&](const User& user) {
-    view.users[user.name] = UserOf(books, user);
+    view.users[user.name] = UserOf(books, queue, user);
     view.users[user.name].active = leaf.users.IsActive(user.name);
   });
 }

@@ -1,3 +1,7 @@
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.lang.reflect.Field;
@@ -26,6 +30,7 @@ import org.apache.hadoop.yarn.api.records.NodeState;
 import org.apache.hadoop.yarn.api.records.Priority;
 import org.apache.hadoop.yarn.api.records.Resource;
 import org.apache.hadoop.yarn.api.records.ResourceRequest;
+import org.apache.hadoop.yarn.conf.ConfigurationProvider;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
 import org.apache.hadoop.yarn.event.Dispatcher;
 import org.apache.hadoop.yarn.event.Event;
@@ -45,8 +50,11 @@ import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainerEven
 import org.apache.hadoop.yarn.server.resourcemanager.rmcontainer.RMContainerEventType;
 import org.apache.hadoop.yarn.server.resourcemanager.rmnode.RMNodeImpl;
 import org.apache.hadoop.yarn.server.resourcemanager.rmnode.UpdatedContainerInfo;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.AbstractYarnScheduler;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ContainerUpdates;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.ResourceScheduler;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.SchedulerApplicationAttempt;
+import org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CapacityScheduler;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.constraint.AllocationTagsManager;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.AppAddedSchedulerEvent;
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.AppAttemptAddedSchedulerEvent;
@@ -56,15 +64,17 @@ import org.apache.hadoop.yarn.server.resourcemanager.scheduler.event.SchedulerEv
 import org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FairScheduler;
 
 /**
- * Hadoop's FairScheduler alone in its process (no RPC, no tokens, none of its threads), on the workloads of
- * src/scheduler/yarn_fair/yarn_fair_bench.cc: what was granted ends outside of the measured time. KIND turnover is like
- * src/scheduler/fairlead/fairlead_bench.cc instead: a full cluster, where every heartbeat reports a container's end and
- * what it frees is granted again (one container a heartbeat; there, all of a node's).
+ * One of Hadoop's schedulers alone in its process (no RPC, no tokens, none of its threads), on the workloads of
+ * src/scheduler/yarn_fair/yarn_fair_bench.cc and yarn_capacity/yarn_capacity_bench.cc: what was granted ends outside of
+ * the measured time. KIND turnover is like src/scheduler/fairlead/fairlead_bench.cc instead: a full cluster, where every
+ * heartbeat reports a container's end and what it frees is granted again (one container a heartbeat; there, all of a
+ * node's).
  *
  * Arguments: KIND NODES QUEUES APPS, KIND one of any, local, multiple, drf, turnover (grants a second), update,
- * continuous (milliseconds a pass), of CPU time. Prints one JSON line with the median of five measurements.
+ * continuous (milliseconds a pass) of the FairScheduler; capacity, capacity-multiple, capacity-drf,
+ * capacity-multiple-drf (grants a second) of the CapacityScheduler; of CPU time. Prints one JSON line with the median of five measurements.
  */
-public final class FairSchedulerGrants {
+public final class SchedulerGrants {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
   private static final double WARM_UP_SECONDS = 6;
   private static final double WINDOW_SECONDS = 2;
@@ -78,7 +88,7 @@ public final class FairSchedulerGrants {
 
   private final String kind;
   private final int queues;
-  private final FairScheduler scheduler = new FairScheduler();
+  private final AbstractYarnScheduler<?, ?> scheduler;
   private final RMContextImpl context;
   private final List<Node> nodes = new ArrayList<>();
   private final Map<NodeId, Node> byId = new HashMap<>();
@@ -127,9 +137,10 @@ public final class FairSchedulerGrants {
     }
   }
 
-  private FairSchedulerGrants(String kind, int nodeCount, int queues, int appCount) throws Exception {
+  private SchedulerGrants(String kind, int nodeCount, int queues, int appCount) throws Exception {
     this.kind = kind;
     this.queues = queues;
+    scheduler = capacity() ? new CapacityScheduler() : new FairScheduler();
     newlyAllocated = SchedulerApplicationAttempt.class.getDeclaredField("newlyAllocatedContainers");
     newlyAllocated.setAccessible(true);
     DefaultMetricsSystem.setMiniClusterMode(true);
@@ -149,14 +160,73 @@ public final class FairSchedulerGrants {
     labels.init(conf);
     context.setNodeLabelManager(labels);
     context.setScheduler(scheduler);
-    scheduler.setRMContext(context);
+    if (scheduler instanceof CapacityScheduler) {
+      ((CapacityScheduler) scheduler).setConf(conf);
+      context.setConfigurationProvider(new Written(conf));
+    }
+    ((ResourceScheduler) scheduler).setRMContext(context);
     scheduler.init(conf);
     for (int n = 0; n < nodeCount; ++n) addNode(n);
     for (int a = 0; a < appCount; ++a) addApp(a);
-    scheduler.update();
+    if (scheduler instanceof FairScheduler) ((FairScheduler) scheduler).update();
+  }
+
+  private boolean capacity() {
+    return kind.startsWith("capacity");
+  }
+
+  private boolean multiple() {
+    return kind.contains("multiple");
   }
 
   private Configuration configuration() throws Exception {
+    return capacity() ? ofCapacity() : ofFair();
+  }
+
+  private Configuration ofCapacity() {
+    Configuration conf = new YarnConfiguration();
+    String prefix = "yarn.scheduler.capacity.";
+    StringBuilder names = new StringBuilder();
+    for (int q = 0; q < queues; ++q) {
+      names.append(q == 0 ? "" : ",").append("queue").append(q);
+      conf.set(prefix + "root.queue" + q + ".capacity", String.valueOf(100.0 / queues));
+    }
+    conf.set(prefix + "root.queues", names.toString());
+    conf.set(prefix + "maximum-applications", "100000");
+    conf.set(prefix + "user-limit-factor", "100");
+    conf.set(prefix + "maximum-am-resource-percent", "1");
+    conf.set(prefix + "per-node-heartbeat.maximum-offswitch-assignments", multiple() ? "10" : "1");
+    conf.set(prefix + "per-node-heartbeat.maximum-container-assignments", multiple() ? "10" : "1");
+    conf.set(prefix + "per-node-heartbeat.multiple-assignments-enabled", String.valueOf(multiple()));
+    if (kind.endsWith("drf")) {
+      conf.set(prefix + "resource-calculator", "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator");
+    }
+    return conf;
+  }
+
+  /** capacity-scheduler.xml, without a file. */
+  private static final class Written extends ConfigurationProvider {
+    private final Configuration conf;
+
+    Written(Configuration conf) {
+      this.conf = conf;
+    }
+
+    @Override
+    public void initInternal(Configuration bootstrap) {}
+
+    @Override
+    public InputStream getConfigurationInputStream(Configuration bootstrap, String name) throws IOException {
+      ByteArrayOutputStream xml = new ByteArrayOutputStream();
+      conf.writeXml(xml);
+      return new ByteArrayInputStream(xml.toByteArray());
+    }
+
+    @Override
+    public void closeInternal() {}
+  }
+
+  private Configuration ofFair() throws Exception {
     StringBuilder xml = new StringBuilder("<allocations><queueMaxAMShareDefault>-1.0</queueMaxAMShareDefault>");
     xml.append("<defaultQueueSchedulingPolicy>").append(kind.equals("drf") ? "drf" : "fair");
     xml.append("</defaultQueueSchedulingPolicy>");
@@ -170,7 +240,7 @@ public final class FairSchedulerGrants {
     Files.writeString(file, xml.append("</allocations>"));
     Configuration conf = new YarnConfiguration();
     conf.set("yarn.scheduler.fair.allocation.file", file.toString());
-    conf.setBoolean("yarn.scheduler.fair.assignmultiple", kind.equals("multiple"));
+    conf.setBoolean("yarn.scheduler.fair.assignmultiple", multiple());
     if (kind.equals("continuous")) {
       conf.setBoolean("yarn.scheduler.fair.continuous-scheduling-enabled", true);
       conf.setLong("yarn.scheduler.fair.locality-delay-node-ms", 1000);
@@ -206,11 +276,15 @@ public final class FairSchedulerGrants {
     RMAppAttempt current = answering(RMAppAttempt.class, Map.of("getRMAppAttemptMetrics", new RMAppAttemptMetrics(attempt, context)));
     context.getRMApps().put(id, answering(RMApp.class,
         Map.of("getCurrentAppAttempt", current, "getApplicationSubmissionContext", submission, "getApplicationSchedulingEnvs", Map.of())));
-    scheduler.handle(new AppAddedSchedulerEvent(id, queue, "user" + a % 50, new ApplicationPlacementContext(queue)));
+    scheduler.handle(new AppAddedSchedulerEvent("user" + a % 50, submission, false, Priority.newInstance(0), placed(queue)));
     scheduler.handle(new AppAttemptAddedSchedulerEvent(attempt, false));
-    if (scheduler.getSchedulerApp(attempt) == null) throw new IllegalStateException("application " + a + " was refused");
+    if (scheduler.getApplicationAttempt(attempt) == null) throw new IllegalStateException("application " + a + " was refused");
     apps.add(attempt);
     ask(a, ASK_COUNT);
+  }
+
+  private ApplicationPlacementContext placed(String queue) {
+    return capacity() ? null : new ApplicationPlacementContext(queue);
   }
 
   private static <T> T answering(Class<T> type, Map<String, Object> answers) {
@@ -245,7 +319,7 @@ public final class FairSchedulerGrants {
   private long empty() throws Exception {
     long ended = 0;
     for (ApplicationAttemptId id : apps) {
-      SchedulerApplicationAttempt app = scheduler.getSchedulerApp(id);
+      SchedulerApplicationAttempt app = scheduler.getApplicationAttempt(id);
       ((List<?>) newlyAllocated.get(app)).clear();
       for (RMContainer container : new ArrayList<>(app.getLiveContainers())) {
         container.handle(new RMContainerEvent(container.getContainerId(), RMContainerEventType.ACQUIRED));
@@ -264,7 +338,7 @@ public final class FairSchedulerGrants {
   private long start() throws Exception {
     long started = 0;
     for (ApplicationAttemptId id : apps) {
-      List<?> fresh = (List<?>) newlyAllocated.get(scheduler.getSchedulerApp(id));
+      List<?> fresh = (List<?>) newlyAllocated.get(scheduler.getApplicationAttempt(id));
       for (Object one : fresh) {
         RMContainer container = (RMContainer) one;
         container.handle(new RMContainerEvent(container.getContainerId(), RMContainerEventType.ACQUIRED));
@@ -297,7 +371,7 @@ public final class FairSchedulerGrants {
 
   /** Grants a second of CPU time, over at least `seconds` of it. */
   private double grants(double seconds) throws Exception {
-    int batch = kind.equals("multiple") ? 500 : Math.min(20_000, 40 * nodes.size());
+    int batch = multiple() ? 500 : Math.min(20_000, 40 * nodes.size());
     long spent = 0;
     long grants = 0;
     while (spent < seconds * 1e9) {
@@ -322,7 +396,7 @@ public final class FairSchedulerGrants {
       for (int i = 0; kind.equals("update") && i < 500; ++i) heartbeat();
       long begin = THREADS.getCurrentThreadCpuTime();
       if (kind.equals("update")) {
-        scheduler.update();
+        ((FairScheduler) scheduler).update();
       } else {
         round.invoke(scheduler);
       }
@@ -338,7 +412,7 @@ public final class FairSchedulerGrants {
   }
 
   public static void main(String[] arguments) throws Exception {
-    FairSchedulerGrants bench = new FairSchedulerGrants(arguments[0], Integer.parseInt(arguments[1]),
+    SchedulerGrants bench = new SchedulerGrants(arguments[0], Integer.parseInt(arguments[1]),
         Integer.parseInt(arguments[2]), Integer.parseInt(arguments[3]));
     if (bench.kind.equals("turnover")) bench.fill();
     bench.measure(WARM_UP_SECONDS);
