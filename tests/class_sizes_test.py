@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""No class of the cores (src/scheduler, src/rm) has more than 60 functions or 20 fields, unless the lines above it say why:
+"""No class of the cores (src/scheduler, src/rm) has more than 60 functions or 21 fields, unless the lines above it say why:
 
     // Large on purpose: WHY
     class Name ...
@@ -11,7 +11,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-FUNCTIONS, FIELDS = 60, 20
+FUNCTIONS, FIELDS = 60, 21
 REASON = re.compile(r"//+ Large on purpose: \S+")
 HEAD = re.compile(r"\b(?:class|struct)\s+(?:\[\[\w+\]\]\s*)?(\w+)[^;{}()=]*\{")
 

@@ -155,7 +155,8 @@ void AddLeaf(const Sources& facts, const QueueView& queue, Document& document) {
       .Add("configuredMaxAMResourceLimit", Document::Float(capacity.masters_share))
       .Add("AMResourceLimit", ResourceDocument(partition.masters_limit))
       .Add("usedAMResource", ResourceDocument(partition.masters_used))
-      .Add("userAMResourceLimit", ResourceDocument(partition.user_masters_limit))
+      .Add("userAMResourceLimit",
+           ResourceDocument(capacity.users.empty() ? partition.masters_limit : partition.user_masters_limit))
       .Add("preemptionDisabled", capacity.preemption_disabled)
       .Add("intraQueuePreemptionDisabled", capacity.intra_queue_preemption_disabled)
       .Add("defaultPriority", capacity.default_priority)

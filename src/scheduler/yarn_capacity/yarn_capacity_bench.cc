@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "scheduler/hadoop/busy_cluster.h"
+#include "scheduler/busy_cluster.h"
 #include "scheduler/yarn_capacity/yarn_capacity.h"
 
 // The workloads of the throughput table of the CapacityScheduler recordings: nodes, leaf queues, applications; asks for
@@ -34,7 +34,7 @@ model::CapacityQueues Queues(int count, bool multiple, bool dominant) {
   model::CapacityQueueSettings& root = queues.queues["root"].own;
   root.queues.emplace();
   for (int q = 0; q < count; ++q) {
-    const std::string path = hadoop::BusyCluster::QueueName(q);
+    const std::string path = BusyCluster::QueueName(q);
     root.queues->push_back(path.substr(path.rfind('.') + 1));
     queues.queues[path].own.capacity[""] = Percent(100.0 / count);
   }
@@ -42,13 +42,13 @@ model::CapacityQueues Queues(int count, bool multiple, bool dominant) {
 }
 
 void Grants(benchmark::State& state, bool multiple, bool dominant) {
-  const hadoop::BusyLoad load = hadoop::LoadOf(state);
+  const BusyLoad load = LoadOf(state);
   YarnCapacityConfig config;
   config.timed_passes = false;
   auto core = MakeYarnCapacity(config, Queues(load.queues, multiple, dominant));
   if (!core.ok()) return state.SkipWithError(core.error().message.c_str());
-  hadoop::BusyCluster cluster(std::move(*core), load);
-  hadoop::MeasureGrants(state, cluster, load, multiple ? kMost : 1);
+  BusyCluster cluster(std::move(*core), load);
+  MeasureGrants(state, cluster, load, multiple ? kMost : 1);
 }
 
 void CapacityGrants(benchmark::State& state) { Grants(state, false, false); }

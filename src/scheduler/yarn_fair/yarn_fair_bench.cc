@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "scheduler/hadoop/busy_cluster.h"
+#include "scheduler/busy_cluster.h"
 #include "scheduler/yarn_fair/yarn_fair.h"
 
 // The workloads of the throughput table of the FairScheduler recordings: nodes, leaf queues, applications; asks for "*"
@@ -23,8 +23,8 @@ namespace {
 namespace ms = model::scheduler;
 
 /// What a bench sets besides.
-struct Load : hadoop::BusyLoad {
-  explicit Load(const benchmark::State& state) : BusyLoad(hadoop::LoadOf(state)) {}
+struct Load : BusyLoad {
+  explicit Load(const benchmark::State& state) : BusyLoad(LoadOf(state)) {}
   bool delayed = false;  // asks wait for the hosts and racks that they name
   bool multiple = false;
   bool drf = false;
@@ -44,14 +44,14 @@ std::unique_ptr<Scheduler> MakeCore(const Load& load) {
   tree.queue_max_am_share_default = load.starting ? 0.0 : -1.0;  // starting: the masters' share is full
   for (int q = 0; q < load.queues; ++q) {
     model::QueueConfig queue;
-    queue.name = hadoop::BusyCluster::QueueName(q);
+    queue.name = BusyCluster::QueueName(q);
     queue.weight = 1.0 + q % 3;
     tree.queues.push_back(queue);
   }
   return MakeYarnFair(config, tree);
 }
 
-class Cluster : public hadoop::BusyCluster {
+class Cluster : public BusyCluster {
  public:
   explicit Cluster(const Load& load) : BusyCluster(MakeCore(load), load) { Pass(ms::PassKind::kUpdate); }
   void Pass(ms::PassKind kind) { Send(ms::Pass{kind}); }
@@ -59,7 +59,7 @@ class Cluster : public hadoop::BusyCluster {
 
 void Grants(benchmark::State& state, const Load& load) {
   Cluster cluster(load);
-  hadoop::MeasureGrants(state, cluster, load, load.multiple ? load.nodes : 1);
+  MeasureGrants(state, cluster, load, load.multiple ? load.nodes : 1);
 }
 
 void GrantsAny(benchmark::State& state) { Grants(state, Load(state)); }

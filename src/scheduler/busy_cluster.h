@@ -11,7 +11,7 @@
 
 // For benches: the cluster of the recordings' throughput tables, whose applications always want more.
 
-namespace fairlead::scheduler::hadoop {
+namespace fairlead::scheduler {
 
 struct BusyLoad {
   int nodes = 5000;
@@ -139,4 +139,4 @@ inline void MeasureGrants(benchmark::State& state, BusyCluster& cluster, const B
   state.counters["grants/s"] = benchmark::Counter(static_cast<double>(grants), benchmark::Counter::kIsRate);
 }
 
-}  // namespace fairlead::scheduler::hadoop
+}  // namespace fairlead::scheduler
