@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 """Strangers at every port of the real daemons: half-open peers of each kind, peers that never read, announced frames, want of open
-files."""
-import json
+files.
+
+usage: ports_test.py [TEST...] | --flood [CONNECTIONS]
+--flood: strangers' connections (10,000) from eight addresses at each port of a resource manager, a node agent and a shuffle service, while applications
+or executors register from a ninth."""
+import contextlib
 import os
 import pathlib
 import shutil
@@ -12,7 +16,9 @@ import tempfile
 import threading
 import time
 import unittest
-import urllib.request
+
+import flood
+import shuffle_peer
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "tests/interop"), str(ROOT / "tests/process")]
@@ -34,6 +40,8 @@ def processor_seconds(pid):
 
 class Ports(unittest.TestCase):
     """A resource manager, a node with both shuffle services, a shuffle service of its own."""
+
+    strangers, samples = 400, 30  # of the flood
 
     @classmethod
     def setUpClass(cls):
@@ -129,7 +137,7 @@ class Ports(unittest.TestCase):
             self.assertIn("7 SUCCESS", "".join(rpc.answers(received)))
 
     def test_others_are_served_beside_hundreds_of_thousands_of_asks(self):
-        master = self.unmanaged_master()
+        master, _ = self.unmanaged_master()
         self.addCleanup(master.close)
         self.assertIsNone(master.register()[0])
         before = strangers.resident(self.cluster.processes["rm"].pid)
@@ -145,24 +153,53 @@ class Ports(unittest.TestCase):
         self.assertLess(strangers.resident(self.cluster.processes["rm"].pid) - before, strangers.MEMORY)
 
     def unmanaged_master(self):
-        def post(path, body):
-            request = urllib.request.Request(f"http://127.0.0.1:{self.cluster.web}/ws/v1/cluster/{path}?user.name=root", json.dumps(body).encode(),
-                                             {"Content-Type": "application/json", "Accept": "application/json"})
-            with urllib.request.urlopen(request, timeout=10) as answer:
-                return json.loads(answer.read() or b"{}")
-
-        app = post("apps/new-application", {})["application-id"]
-        post("apps", {"application-id": app, "application-name": "asks", "unmanaged-AM": True, "resource": {"memory": 128, "vCores": 1},
-                      "am-container-spec": {"commands": {"command": "true"}}})
-        _, stamp, number = app.split("_")
-        asked = rpc.field(1, rpc.field(1, int(number)) + rpc.field(2, int(stamp)))
+        """Of an application that is new, and the seconds that it waited for the answers to its submission and its login."""
+        client = ("127.0.0.1", self.cluster.client)
+        begin = time.monotonic()
+        _, answer = rpc.ask(client, strangers.CALLS + rpc.call("getNewApplication"))
+        app = rpc.fields(answer)[1]
+        context = rpc.field(1, app) + rpc.field(2, "asks") + rpc.field(3, "root.alpha") + rpc.field(5, b"") + rpc.field(7, 1) + rpc.field(9, rpc.field(1, 128) + rpc.field(2, 1))
+        refused, _ = rpc.ask(client, strangers.CALLS + rpc.call("submitApplication", rpc.field(1, context)))
+        self.assertIsNone(refused)
+        took = time.monotonic() - begin
 
         def token():
-            _, report = rpc.ask(("127.0.0.1", self.cluster.client), strangers.CALLS + rpc.call("getApplicationReport", asked))
+            _, report = rpc.ask(client, strangers.CALLS + rpc.call("getApplicationReport", rpc.field(1, app)))
             return rpc.fields(rpc.fields(report)[1]).get(19)  # am_rm_token
 
         self.cluster.wait(token, "the application's token")
-        return raw_master.Master(("127.0.0.1", self.cluster.scheduler), token())
+        secret = token()
+        begin = time.monotonic()
+        master = raw_master.Master(("127.0.0.1", self.cluster.scheduler), secret)
+        return master, took + time.monotonic() - begin
+
+    def seconds_of_application(self):
+        """Until it is submitted and its master has registered."""
+        master, took = self.unmanaged_master()
+        with contextlib.closing(master):
+            begin = time.monotonic()
+            self.assertIsNone(master.register()[0])
+            took += time.monotonic() - begin
+            self.assertIsNone(master.call("finishApplicationMaster", rpc.field(1, "") + rpc.field(3, 1))[0])
+        return took
+
+    def seconds_of_executor(self, port, directory):
+        """Until it has registered with a shuffle service."""
+        begin = time.monotonic()
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as peer:
+            shuffle_peer.register(peer, 1, directory)
+            shuffle_peer.await_answer(peer, 1)
+        return time.monotonic() - begin
+
+    def test_honest_ones_are_undisturbed_by_a_flood(self):
+        newcomers = {"rm": self.seconds_of_application, "nm1": lambda: self.seconds_of_executor(self.cluster.shuffle, self.cluster.directory / "nm1-local/usercache/root/appcache/app-1"),
+                     "shuffle": lambda: self.seconds_of_executor(self.own_shuffle, self.directory / "roots")}
+        for name, register in newcomers.items():
+            ports = [(address, [words for kind, words in kinds.items() if kind != "never reading"]) for address, kinds, _ in self.all_ports(name)]
+            before = strangers.resident(self.cluster.processes[name].pid)
+            flood.require_undisturbed(self, ports, self.strangers, self.samples, register)
+            self.answers(name)
+            self.assertLess(strangers.resident(self.cluster.processes[name].pid) - before, strangers.MEMORY)
 
     def test_node(self):
         ports = list(self.all_ports("nm1"))
@@ -274,4 +311,5 @@ class Job(process_test.Daemons):
 
 
 if __name__ == "__main__":
+    flood.by_command(Ports, "test_honest_ones_are_undisturbed_by_a_flood")
     unittest.main(verbosity=2)

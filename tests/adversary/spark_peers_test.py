@@ -3,7 +3,7 @@
 the daemon answering /healthz within a second and below its memory, and honest peers are served. Some 60 seconds.
 
 usage: spark_peers_test.py [TEST...] | --flood [CONNECTIONS]
---flood: strangers' connections (10,000) from eight addresses at every port of Master and Worker, while applications register from a ninth."""
+--flood: strangers' connections (10,000) from eight addresses at each port of Master and Worker, while applications register from a ninth."""
 import contextlib
 import gzip
 import http.client
@@ -15,7 +15,6 @@ import resource
 import shutil
 import signal
 import socket
-import statistics
 import struct
 import subprocess
 import sys
@@ -24,6 +23,7 @@ import threading
 import time
 import unittest
 
+import flood
 import spark_home
 from java_stream import MESSAGES, Object, address, application, ask, check_existence, command, driver, endpoint, mapping, message, one_way, registration, seq, worker
 from strangers_test import BUILD, FAIRLEAD
@@ -33,7 +33,7 @@ from strangers_test import until
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/interop"))
 from peers import free_ports  # noqa: E402
-from strangers import listening, raise_open_files, resident  # noqa: E402
+from strangers import SPARK_KINDS, WEB_KINDS, listening, raise_open_files, resident  # noqa: E402
 
 HONEST, STRANGER = "127.0.0.1", "127.0.0.9"
 MEMORY = 64 << 20  # beside what a daemon has when it starts: docs/ports.md
@@ -166,6 +166,14 @@ class Standalone(unittest.TestCase):
 
     def pid(self, name="master"):
         return self.processes[name].pid
+
+    def supervisor(self):
+        """The Worker's."""
+        def words(pid):
+            with contextlib.suppress(OSError):
+                return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+            return b""
+        return next(int(pid) for pid in os.listdir("/proc") if pid.isdigit() and b"spark-worker-supervisor" in words(pid) and str(self.directory).encode() in words(pid))
 
     def log(self, name="master"):
         return (self.directory / f"{name}.log").read_text()
@@ -450,8 +458,7 @@ class Callers(Standalone):
         return int(out.stdout) > 0
 
     def test_another_user_is_not_served(self):
-        supervisor = next(int(pid) for pid in os.listdir("/proc") if pid.isdigit() and b"spark-worker-supervisor" in self.words(pid) and str(self.directory).encode() in self.words(pid))
-        watched = next(port for _, port in listening(supervisor))
+        watched = next(port for _, port in listening(self.supervisor()))
         for port in (self.master, self.web, self.worker_port, self.worker_web, watched):
             self.assertEqual((self.answered(port, None), self.answered(port, 65534)), (True, False), port)
         self.assertNotIn("every user of this machine reaches", self.log("master") + self.log("worker"))
@@ -466,13 +473,6 @@ class Callers(Standalone):
             return super().spawn(name, *words)
         with open(self.directory / f"{name}.log", "ab") as log:
             self.processes[name] = subprocess.Popen([str(word) for word in (FAIRLEAD, *words)], stdout=log, stderr=log)
-
-    @staticmethod
-    def words(pid):
-        try:
-            return pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
-        except OSError:
-            return b""
 
 
 class Sockets(Standalone):
@@ -563,61 +563,32 @@ class Logs(Standalone):
 class Flood(Standalone):
     """Strangers' connections from eight addresses at every port, while applications register from a ninth."""
 
-    strangers = 1600
-    samples = 60
+    strangers, samples = 400, 30
 
-    def sample(self):
-        took = []
-        for _ in range(self.samples):
-            begin = time.monotonic()
-            peer = Peer(self.master, HONEST)
-            peer.say(registration(application()))
-            self.assertIsNotNone(peer.read_message("RegisteredApplication"))
-            took.append(time.monotonic() - begin)
-            peer.close()
-        return sorted(took)
+    def setUp(self):
+        self.rest = free_ports(1)[0]
+        self.properties = {"spark.master.rest.enabled": "true", "spark.master.rest.port": self.rest}
+        super().setUp()
+
+    def seconds_of_registration(self):
+        begin = time.monotonic()
+        peer = Peer(self.master, HONEST)
+        peer.say(registration(application()))
+        self.assertIsNotNone(peer.read_message("RegisteredApplication"))
+        peer.close()
+        return time.monotonic() - begin
 
     def test_an_honest_application_is_undisturbed(self):
-        ports = [self.master, self.web, self.worker_port, self.worker_web]
-        alone = self.sample()
-        held, over = [], threading.Event()
-        words = [b"", b"GET / HTTP/1.1\r\nX-Half: ", struct.pack(">qb", 900 << 10, 3) + b"x" * 1000, ask(check_existence("Worker"), "endpoint-verifier")]
-
-        def crowd(number):
-            mine = held_of[number]
-            for i in range(self.strangers // 8):
-                with contextlib.suppress(OSError):
-                    peer = socket.socket()
-                    peer.settimeout(5)
-                    peer.bind((f"127.0.0.{10 + number}", 0))
-                    peer.connect((HONEST, ports[i % len(ports)]))
-                    peer.sendall(words[i // len(ports) % len(words)])
-                    mine.append(peer)
-                if over.is_set():
-                    return
-
-        held_of = [[] for _ in range(8)]
-        crowds = [threading.Thread(target=crowd, args=(number,)) for number in range(8)]
-        with self.harmless():
-            for one in crowds:
-                one.start()
-            for one in crowds:
-                one.join()
-            beside = self.sample()
-            over.set()
-        held = sum(held_of, [])
-        p99 = [times[int(len(times) * 0.99) - 1] * 1000 for times in (alone, beside)]
-        print(f"{len(held)} connections; registration p50 {statistics.median(alone) * 1000:.1f} and {statistics.median(beside) * 1000:.1f} ms, "
-              f"p99 {p99[0]:.1f} ms alone and {p99[1]:.1f} ms beside", file=sys.stderr)
-        for peer in held:
-            peer.close()
-        self.assertLess(p99[1], max(2 * p99[0], p99[0] + 20))
+        web = [*WEB_KINDS.values()][:3]
+        spark = [SPARK_KINDS["silent"], SPARK_KINDS["half a frame"], ask(check_existence("Worker"), "endpoint-verifier")]
+        ports = [address for pid in (self.pid(), self.pid("worker"), self.supervisor()) for address in listening(pid)]
+        self.assertEqual(len(ports), 6)  # messages, page and REST of the Master; messages and page of the Worker; its supervisor
+        with self.harmless(), self.harmless("worker"):
+            flood.require_undisturbed(self, [(one, web if one[1] in (self.web, self.rest, self.worker_web) else spark) for one in ports], self.strangers, self.samples,
+                                self.seconds_of_registration)
         self.require_service()
 
 
 if __name__ == "__main__":
-    if "--flood" in sys.argv:
-        number = sys.argv[sys.argv.index("--flood") + 1:]
-        Flood.strangers, Flood.samples = int(number[0]) if number else 10_000, 300
-        sys.argv[1:] = ["Flood"]
+    flood.by_command(Flood, "test_an_honest_application_is_undisturbed")
     unittest.main(verbosity=2)
