@@ -64,6 +64,10 @@ void NodeManager::OnCall(const rpc::IncomingCall& call) {
     w::ContainerUpdateRequestProto request;
     if (base::Status parsed = request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method)); !parsed)
       return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
+  if (laid_open_is_over_ && LayOpen(token.KeyId())) {  // it logged in before
+    server_.CloseAfter(call.token);
+    return server_.Fail(call.token, ex::kInvalidToken, "the key of this NMToken lay open to others");
+  }
     return UpdateContainers(call, token, request.update_container_token, CallKind::kUpdate);
   }
   if (call.method == "increaseContainersResource") {

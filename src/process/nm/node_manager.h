@@ -159,6 +159,12 @@ class NodeManager : private ContainerEvents {
   void GiveUpFetches();
   std::string ExistingWorkDir(const std::string& user, const model::ContainerId& id) const;
   void RemoveTrees(std::vector<std::string> paths, std::function<void()> done = nullptr);
+  void NoteLaidOpen(const std::optional<wire::yarn::FairleadLaidOpenProto>& keys);
+  /// An NM key lay open to others. Ids are a counter that may wrap.
+  bool LayOpen(int32_t key) const {
+    return laid_open_ && static_cast<int32_t>(static_cast<uint32_t>(key) - static_cast<uint32_t>(*laid_open_)) <= 0;
+  }
+  void ForgetLaidOpen();
   void KeepLogs(const model::ApplicationId& app);
   void AggregateLogs(const model::nm::HandleLogs& effect);
   void ScheduleLogRemoval(const model::ApplicationId& app, base::WallTime when);
@@ -176,6 +182,9 @@ class NodeManager : private ContainerEvents {
   std::map<uint64_t, OpenCall> calls_;
   uint64_t next_call_ = 1;
   std::deque<model::nm::Event> events_;
+  std::optional<int32_t> laid_open_;  // the last NM key that lay open
+  bool laid_open_is_over_ = false;    // it and those before it are good for nothing any more
+  env::Loop::TimerId laid_open_timer_ = 0;
   bool pumping_ = false;
   std::optional<env::Loop::TimerId> timer_;
   base::Instant timer_at_;
