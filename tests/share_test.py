@@ -17,7 +17,7 @@ PROMTOOL = shutil.which("promtool")
 SOURCES = [("src/process/rm/web_metrics.cc", "fairlead_rm_", r'(?:Counters?|Gauges?|Seconds|each)\("(\w+)"'),
            ("src/process/spark_master/master_json.cc", "fairlead_spark_master_", r'(?:Gauge|Counters)\("(\w+)"'),
            ("src/process/spark_worker/worker_page.cc", "fairlead_spark_worker_", r'(?:Gauge|Counters)\("(\w+)"'),
-           ("src/process/nm/web.cc", "fairlead_nm_", r'(?:counter|Gauge)\("(\w+)"'),
+           ("src/process/nm/web.cc", "fairlead_nm_", r'(?:counter|Counters|Gauge)\("(\w+)"'),
            ("src/shell/shuffle/page.cc", "fairlead_shuffle_", r'\{"(\w+)", (?:true|false), ')]
 
 

@@ -55,6 +55,8 @@ def corpora():
     for frame, stream in spark_frames():
         yield "wire_java_stream_reader_fuzz", stream
         yield "endpoints_spark_driver_messages_fuzz", frame_body(frame)
+        if b"DeployMessages$" in stream[:200]:
+            yield "sim_standalone_worker_fuzz", b"\0" + stream  # as its master's
     for mode, stream in shuffle_streams():
         yield "wire_spark_transport_frames_fuzz", b"\x05" + stream
         flags = (0 if mode == "plain" else 2) | (4 if mode.startswith("crypto") else 0)

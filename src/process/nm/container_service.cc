@@ -37,6 +37,16 @@ std::string UnsafeName(const ContainerSpec& spec) {
 }
 }  // namespace
 
+template <class Request>
+std::optional<Request> NodeManager::Parse(const rpc::IncomingCall& call) {
+  Request request;
+  const base::Status parsed = request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method));
+  if (parsed) return request;
+  ++malformed_;
+  server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
+  return std::nullopt;
+}
+
 uint64_t NodeManager::Open(const rpc::IncomingCall& call, CallKind kind) {
   calls_[next_call_] = {call.token, kind, {}};
   return next_call_++;
@@ -54,6 +64,10 @@ void NodeManager::OnCall(const rpc::IncomingCall& call) {
     server_.Fail(call.token, ex::kYarn, "Invalid NMToken");
     return;
   }
+  if (laid_open_is_over_ && LayOpen(token.KeyId())) {  // it logged in before
+    server_.CloseAfter(call.token);
+    return server_.Fail(call.token, ex::kInvalidToken, "the key of this NMToken lay open to others");
+  }
   const model::ApplicationAttemptId attempt = ep::FromWire(token.AppAttemptId());
   if (call.method == "startContainers") return StartContainers(call, token);
   if (call.method == "stopContainers") return StopContainers(call, attempt);
@@ -61,16 +75,14 @@ void NodeManager::OnCall(const rpc::IncomingCall& call) {
   if (call.method == "signalToContainer") return SignalContainer(call, attempt);
   if (call.method == "getLocalizationStatuses") return GetLocalizationStatuses(call, attempt);
   if (call.method == "updateContainer") {
-    w::ContainerUpdateRequestProto request;
-    if (base::Status parsed = request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method)); !parsed)
-      return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
-    return UpdateContainers(call, token, request.update_container_token, CallKind::kUpdate);
+    const auto request = Parse<w::ContainerUpdateRequestProto>(call);
+    if (!request) return;
+    return UpdateContainers(call, token, request->update_container_token, CallKind::kUpdate);
   }
   if (call.method == "increaseContainersResource") {
-    w::IncreaseContainersResourceRequestProto request;
-    if (base::Status parsed = request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method)); !parsed)
-      return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
-    return UpdateContainers(call, token, request.increase_containers, CallKind::kIncrease);
+    const auto request = Parse<w::IncreaseContainersResourceRequestProto>(call);
+    if (!request) return;
+    return UpdateContainers(call, token, request->increase_containers, CallKind::kIncrease);
   }
   if (call.method == "localize") return LocalizeContainer(call, attempt);
   if (call.method == "restartContainer") return RestartContainer(call, attempt);
@@ -78,15 +90,14 @@ void NodeManager::OnCall(const rpc::IncomingCall& call) {
 }
 
 void NodeManager::StartContainers(const rpc::IncomingCall& call, const w::NMTokenIdentifierProto& token) {
-  w::StartContainersRequestProto request;
-  if (base::Status parsed = request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method)); !parsed)
-    return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
-  if (request.start_container_request.size() > kContainersPerCallMax)
+  const auto request = Parse<w::StartContainersRequestProto>(call);
+  if (!request) return;
+  if (request->start_container_request.size() > kContainersPerCallMax)
     return server_.Fail(call.token, ex::kYarn, "too many containers in one call");
   model::nm::StartContainers event;
   event.attempt = ep::FromWire(token.AppAttemptId());
   std::vector<Refusal> refused;
-  for (const w::StartContainerRequestProto& one : request.start_container_request) {
+  for (const w::StartContainerRequestProto& one : request->start_container_request) {
     if (!one.container_token) return server_.Fail(call.token, ex::kYarn, "java.io.IOException: Invalid ContainerToken");
     const base::Result<w::ContainerTokenIdentifierProto> verified = tokens_.VerifyContainerToken(*one.container_token);
     // As in Hadoop a forged token fails the whole call, not its container alone.
@@ -109,22 +120,20 @@ void NodeManager::StartContainers(const rpc::IncomingCall& call, const w::NMToke
 }
 
 void NodeManager::StopContainers(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
-  w::StopContainersRequestProto request;
-  if (base::Status parsed = request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method)); !parsed)
-    return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
+  const auto request = Parse<w::StopContainersRequestProto>(call);
+  if (!request) return;
   model::nm::StopContainers event;
   event.attempt = attempt;
-  for (const w::ContainerIdProto& id : request.container_id) event.containers.push_back(ep::FromWire(id));
+  for (const w::ContainerIdProto& id : request->container_id) event.containers.push_back(ep::FromWire(id));
   event.call = Open(call, CallKind::kStop);
   Feed(std::move(event));
 }
 
 void NodeManager::GetStatuses(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
-  w::GetContainerStatusesRequestProto request;
-  if (base::Status parsed = request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method)); !parsed)
-    return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
+  const auto request = Parse<w::GetContainerStatusesRequestProto>(call);
+  if (!request) return;
   w::GetContainerStatusesResponseProto response;
-  for (const w::ContainerIdProto& proto : request.container_id) {
+  for (const w::ContainerIdProto& proto : request->container_id) {
     const model::ContainerId id = ep::FromWire(proto);
     const base::Result<model::nm::ContainerReport> report = core_.Status(attempt, id);
     if (report) {
@@ -139,36 +148,33 @@ void NodeManager::GetStatuses(const rpc::IncomingCall& call, const model::Applic
 }
 
 void NodeManager::SignalContainer(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
-  w::SignalContainerRequestProto request;
-  if (base::Status parsed = request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method)); !parsed)
-    return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
+  const auto request = Parse<w::SignalContainerRequestProto>(call);
+  if (!request) return;
   model::nm::SignalContainer event;
   event.attempt = attempt;
-  event.container = ep::FromWire(request.container_id);
-  event.command = static_cast<model::nm::SignalCommand>(request.command);
+  event.container = ep::FromWire(request->container_id);
+  event.command = static_cast<model::nm::SignalCommand>(request->command);
   event.call = Open(call, CallKind::kSignal);
   Feed(std::move(event));
 }
 
 void NodeManager::LocalizeContainer(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
-  w::ResourceLocalizationRequestProto request;
-  if (base::Status parsed = request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method)); !parsed)
-    return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
-  if (!request.container_id)
+  const auto request = Parse<w::ResourceLocalizationRequestProto>(call);
+  if (!request) return;
+  if (!request->container_id)
     return server_.Fail(call.token, ep::JavaClass("NullPointerException"), "the request names no container");
-  base::Result<std::vector<model::nm::LocalResource>> resources = ep::ResourcesOf(request.local_resources);
+  base::Result<std::vector<model::nm::LocalResource>> resources = ep::ResourcesOf(request->local_resources);
   if (!resources) return server_.Fail(call.token, ep::JavaClass("NullPointerException"), resources.error().message);
   if (const std::string why = UnsafeLink(*resources); !why.empty()) return server_.Fail(call.token, ex::kYarn, why);
   const uint64_t number = Open(call, CallKind::kLocalize);
-  Feed(model::nm::LocalizeContainer{number, attempt, ep::FromWire(request.ContainerId()), std::move(*resources)});
+  Feed(model::nm::LocalizeContainer{number, attempt, ep::FromWire(request->ContainerId()), std::move(*resources)});
 }
 
 void NodeManager::RestartContainer(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
-  w::ContainerIdProto request;
-  if (base::Status parsed = request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method)); !parsed)
-    return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
+  const auto request = Parse<w::ContainerIdProto>(call);
+  if (!request) return;
   const uint64_t number = Open(call, CallKind::kRestart);
-  Feed(model::nm::RestartContainer{number, attempt, ep::FromWire(request)});
+  Feed(model::nm::RestartContainer{number, attempt, ep::FromWire(*request)});
 }
 
 void NodeManager::UpdateContainers(const rpc::IncomingCall& call, const w::NMTokenIdentifierProto& token,
@@ -185,11 +191,10 @@ void NodeManager::UpdateContainers(const rpc::IncomingCall& call, const w::NMTok
 }
 
 void NodeManager::GetLocalizationStatuses(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
-  w::GetLocalizationStatusesRequestProto request;
-  if (base::Status parsed = request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method)); !parsed)
-    return server_.Fail(call.token, ex::kInvalidProtocolBuffer, parsed.error().message);
+  const auto request = Parse<w::GetLocalizationStatusesRequestProto>(call);
+  if (!request) return;
   w::GetLocalizationStatusesResponseProto response;
-  for (const w::ContainerIdProto& proto : request.container_id) {
+  for (const w::ContainerIdProto& proto : request->container_id) {
     const model::ContainerId id = ep::FromWire(proto);
     const base::Result<std::vector<fairlead::nm::LinkStatus>> links = core_.Localization(attempt, id);
     if (!links) {

@@ -58,6 +58,7 @@ NodeManager::NodeManager(Environment environment, Settings settings)
 NodeManager::~NodeManager() {
   *alive_ = false;
   if (timer_) env_.loop.Cancel(*timer_);
+  env_.loop.Cancel(laid_open_timer_);
 }
 
 // ---- Start --------------------------------------------------------------------------------------------------------
@@ -451,6 +452,32 @@ void NodeManager::TakeKeys(const std::optional<w::MasterKeyProto>& container,
   if (container || nm) SaveTokens();
 }
 
+// Told with each registration, so that a restart forgets nothing.
+void NodeManager::NoteLaidOpen(const std::optional<w::FairleadLaidOpenProto>& keys) {
+  constexpr int64_t kLongest = 600'000;
+  env_.loop.Cancel(laid_open_timer_);
+  laid_open_is_over_ = false;
+  laid_open_.reset();
+  if (!keys) return;
+  laid_open_ = keys->LastNmKey();
+  const base::Duration rest = base::Duration::Millis(std::clamp<int64_t>(keys->ForMs(), 0, kLongest));
+  laid_open_timer_ = env_.loop.After(rest, [this] { ForgetLaidOpen(); });
+}
+
+void NodeManager::ForgetLaidOpen() {
+  laid_open_is_over_ = true;
+  ep::NodeTokens::State state = tokens_.state();
+  const size_t attempts =
+      std::erase_if(state.attempts, [&](const auto& attempt) { return LayOpen(attempt.second.id); });
+  const bool previous = state.nm_previous && LayOpen(state.nm_previous->id);
+  if (previous) state.nm_previous.reset();
+  if (attempts == 0 && !previous) return;
+  tokens_.Recover(std::move(state));
+  SaveTokens();
+  env_.log.Info("tokens of a key that lay open to others are good for nothing any more",
+                {{"attempts", std::to_string(attempts)}});
+}
+
 void NodeManager::SaveTokens() { state_.Keep({{kTokens, "", base::EncodeStored(tokens_.state())}}); }
 
 void NodeManager::Do(model::nm::Register& effect) {
@@ -461,6 +488,7 @@ void NodeManager::Do(model::nm::Register& effect) {
         if (!response) return RmFailed("registerNodeManager", response.error());
         last_rm_error_.clear();
         TakeKeys(response->container_token_master_key, response->nm_token_master_key);
+        NoteLaidOpen(response->laid_open);
         env_.log.Info("registered", {{"rm", Tracker().address.ToString()},
                                      {"rm_identifier", std::to_string(response->RmIdentifier())},
                                      {"rm_version", std::string(response->RmVersion())}});

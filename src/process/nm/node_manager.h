@@ -87,6 +87,9 @@ class NodeManager : private ContainerEvents {
   base::WallTime started() const { return started_; }
   /// Rows of the store that this run goes on without.
   const std::vector<env::UnreadRow>& unread() const { return unread_; }
+  const rpc::RpcServer& rpc_server() const { return server_; }
+  /// Calls that were refused for what is in them.
+  uint64_t malformed() const { return malformed_; }
 
  private:
   enum class CallKind : uint8_t { kStart, kStop, kSignal, kUpdate, kIncrease, kLocalize, kRestart };
@@ -129,6 +132,9 @@ class NodeManager : private ContainerEvents {
   base::Status Listen();
 
   // Calls of masters and of the resource manager (container_service.cc).
+  /// Parses `Request`, or refuses the call, counts that and gives nothing.
+  template <class Request>
+  std::optional<Request> Parse(const rpc::IncomingCall& call);
   void OnCall(const rpc::IncomingCall& call);
   void StartContainers(const rpc::IncomingCall& call, const wire::yarn::NMTokenIdentifierProto& token);
   void StopContainers(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt);
@@ -153,6 +159,12 @@ class NodeManager : private ContainerEvents {
   void TakeKeys(const std::optional<wire::yarn::MasterKeyProto>& container,
                 const std::optional<wire::yarn::MasterKeyProto>& nm);
   void SaveTokens();
+  void NoteLaidOpen(const std::optional<wire::yarn::FairleadLaidOpenProto>& keys);
+  /// An NM key lay open to others. Ids are a counter that may wrap.
+  bool LayOpen(int32_t key) const {
+    return laid_open_ && static_cast<int32_t>(static_cast<uint32_t>(key) - static_cast<uint32_t>(*laid_open_)) <= 0;
+  }
+  void ForgetLaidOpen();
 
   // Files.
   void StartFetch(const FetchPlan& plan);
@@ -170,7 +182,11 @@ class NodeManager : private ContainerEvents {
   StateWriter state_;
   std::vector<env::UnreadRow> unread_;
   endpoints::yarn::NodeTokens tokens_;
+  std::optional<int32_t> laid_open_;  // the last NM key that lay open
+  bool laid_open_is_over_ = false;    // it and those before it are good for nothing any more
+  env::Loop::TimerId laid_open_timer_ = 0;
   rpc::RpcServer server_;
+  uint64_t malformed_ = 0;
   rpc::RpcClient client_;
   rpc::Members trackers_;
   std::map<uint64_t, OpenCall> calls_;

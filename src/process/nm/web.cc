@@ -530,6 +530,11 @@ http::Response Web::Metrics() const {
   counter("heartbeats_total", "Heartbeats sent", counters.heartbeats);
   counter("heartbeat_failures_total", "Calls to the resource manager without answer", counters.heartbeat_failures);
   counter("registrations_total", "Registrations sent", counters.registrations);
+  counter("requests_malformed_total", "Calls refused for what is in them", static_cast<int64_t>(manager_.malformed()));
+  std::vector<std::pair<std::string, int64_t>> over;
+  for (const auto& [kind, count] : manager_.rpc_server().refused())
+    over.emplace_back(kind, static_cast<int64_t>(count));
+  out.Counters("rpc_too_long_total", "Messages refused for more bytes than their kind may have", "kind", over);
   out.Gauge("store_rows_unread", "Rows of the state store that cannot be read and are left out",
             static_cast<int64_t>(manager_.unread().size()));
   out.Gauge("registered", "1 while the resource manager knows this node", view.registered ? 1 : 0);

@@ -96,13 +96,20 @@ base::Duration KeyRing::LaidOpenFor() const {
   return base::Duration::Millis(std::clamp<int64_t>(laid_open_.until.ms - loop_.Wall().ms, 0, kLaidOpenFor.millis()));
 }
 
+std::optional<w::FairleadLaidOpenProto> KeyRing::LaidOpenNodeKeys() const {
+  if (!laid_open_.node_key) return std::nullopt;
+  return w::FairleadLaidOpenProto{.last_nm_key = laid_open_.node_key, .for_ms = LaidOpenFor().millis()};
+}
+
 // All keys of a kind lay open, the next one too.
 void KeyRing::Replace(const Kind& kind) {
   MasterKeys& keys = *kind.keys;
+  if (kind.keys == &node_) laid_open_.node_key = keys.newest().id;
   keys.Activate();
   keys.Roll(RandomKey());
   if (kind.keys == &amrm_) {
-    laid_open_ = {keys.current.id, {loop_.Wall().ms + kLaidOpenFor.millis()}};
+    laid_open_.key = keys.current.id;
+    laid_open_.until = {loop_.Wall().ms + kLaidOpenFor.millis()};
     return;
   }
   keys.Activate();

@@ -11,6 +11,7 @@
 #include "env/loop.h"
 #include "env/store.h"
 #include "rm/core.h"
+#include "wire/yarn/tracker.h"
 
 namespace fairlead::process::rm {
 
@@ -32,11 +33,13 @@ class KeyRing : public endpoints::yarn::TokenSource, public endpoints::yarn::Tok
 
   /// Stores rows, however often it must be tried, then calls `stored`.
   using Save = std::function<void(std::vector<env::Row> rows, std::function<void()> stored)>;
-  /// The AMRM key that lay open to others last, and until when it is believed of attempts that hold a token of it.
+  /// The AMRM key that lay open to others last, and until when it is believed of attempts that hold a token of it; the
+  /// last NM key that did, which nodes believe as long.
   struct LaidOpen {
     int32_t key = 0;
     base::WallTime until;
-    FL_FIELDS(key, until)
+    std::optional<int32_t> node_key;
+    FL_FIELDS(key, until, node_key)
   };
   struct Stored {
     std::vector<std::pair<std::string, endpoints::yarn::MasterKeys>> keys;  // by the name of their kind
@@ -61,6 +64,13 @@ class KeyRing : public endpoints::yarn::TokenSource, public endpoints::yarn::Tok
   const endpoints::yarn::MasterKeys& amrm() const { return amrm_; }
   const endpoints::yarn::MasterKeys& node() const { return node_; }
   const endpoints::yarn::MasterKeys& container() const { return container_; }
+
+  /// The AMRM key of a token lay open to others: its master needs new tokens of every kind.
+  bool LayOpen(int32_t amrm_key) const { return laid_open_.until.ms != 0 && amrm_key == laid_open_.key; }
+  /// And its time is over, also for who has logged in with it before.
+  bool IsOver(int32_t amrm_key) const { return LayOpen(amrm_key) && !amrm_.Find(amrm_key); }
+  /// For nodes: which NM keys lay open, and how long they are still good; nothing where none did.
+  std::optional<wire::yarn::FairleadLaidOpenProto> LaidOpenNodeKeys() const;
 
   // TokenSource
   wire::hadoop_rpc::TokenProto ContainerToken(const model::rm::ContainerInfo& container, model::AppIndex app) override;

@@ -1,3 +1,4 @@
+#include <set>
 #include <utility>
 
 #include "endpoints/yarn/refusals.h"
@@ -21,6 +22,10 @@ void ResourceManager::OnMasterCall(const rpc::IncomingCall& call) {
   }
   const model::ApplicationAttemptId attempt = endpoints::yarn::FromWire(token.AppAttemptId());
   const rpc::CallToken to = call.token;
+  if (keys_->IsOver(token.KeyId())) {
+    server_->CloseAfter(to);
+    return Refuse(to, endpoints::yarn::exceptions::kInvalidToken, "Invalid AMRMToken from " + ToString(attempt));
+  }
   if (call.method == "allocate") {
     Allocate(call, attempt, token.KeyId());
   } else if (call.method == "registerApplicationMaster") {
@@ -54,6 +59,19 @@ void ResourceManager::OnMasterCall(const rpc::IncomingCall& call) {
   }
 }
 
+/// For every node on which the attempt has containers: nodes forget the keys that lay open.
+void ResourceManager::AddNmTokens(const m::AllocateAnswer& answer, w::AllocateResponseProto& response) {
+  const fairlead::rm::App* app = core().AppAt(answer.app);
+  if (!app) return;
+  std::set<model::NodeIndex> nodes(answer.new_nodes.begin(), answer.new_nodes.end());
+  for (const fairlead::rm::Container* container : InOrder(app->containers)) {
+    if (!nodes.insert(container->node).second) continue;
+    w::NMTokenProto& token = response.nm_tokens.emplace_back();
+    token.node_id = endpoints::yarn::ToWire(keys_->AddressOf(container->node));
+    token.token = keys_->NmToken(answer.attempt, container->node, answer.app);
+  }
+}
+
 void ResourceManager::Allocate(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt, int32_t key) {
   const auto request = Parse<w::AllocateRequestProto>(call);
   if (!request) return;
@@ -75,6 +93,10 @@ void ResourceManager::Allocate(const rpc::IncomingCall& call, const model::Appli
     w::AllocateResponseProto response = endpoints::yarn::ToWire(answer, *keys_);
     if (keys_->amrm().next && keys_->amrm().newest().id != key) {
       response.am_rm_token = endpoints::yarn::ToWire(keys_->AmRmToken(answer.attempt));
+    }
+    if (keys_->LayOpen(key)) {
+      AddNmTokens(answer, response);
+      server_->CloseAfter(to);  // the master comes again with the new token
     }
     server_->ReplyMessage(to, response);
   });

@@ -29,6 +29,7 @@
 #include "process/rm/viewer.h"
 #include "process/rpc/rpc_server.h"
 #include "wire/yarn/client.h"
+#include "wire/yarn/master.h"
 #include "wire/yarn/tracker.h"
 
 namespace fairlead::process::rm {
@@ -291,6 +292,7 @@ class ResourceManager {
   void Signal(const rpc::IncomingCall& call);
   // master_service.cc: `key` is the AMRM key of the caller's token
   void Allocate(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt, int32_t key);
+  void AddNmTokens(const model::rm::AllocateAnswer& answer, wire::yarn::AllocateResponseProto& response);
   // tracker_service.cc
   void RegisterNode(const rpc::IncomingCall& call);
   void RegisterNode(rpc::CallToken call, model::rm::RegisterNode event);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/stored.h"
 #include "env_sim/world.h"
 #include "scheduler/fairlead/fairlead.h"
 
@@ -169,6 +170,30 @@ TEST(ResourceManager, ARowThatCannotBeReadIsLeftOutAndKept) {
       EXPECT_TRUE(std::any_of(rows.begin(), rows.end(), [&](const env::Row& row) { return row.value == garbage; }));
     }
   }
+}
+
+// An earlier release took it: it is no reason to forget what runs.
+TEST(ResourceManager, AStoredApplicationBeyondTodaysBoundsIsServedWithTheOthers) {
+  env_sim::World world(1);
+  env_sim::Machine& machine = world.AddMachine("rm");
+  std::vector<int64_t> epochs;
+  {
+    auto started = ResourceManager::Start(machine.loop(), machine.net(), &machine.store(), Options(epochs));
+    ASSERT_TRUE(started.ok()) << started.error().message;
+    SubmitOne(world, **started);
+    SubmitOne(world, **started);
+  }
+  const env::Row row = StoredApps(machine).front();
+  auto record = base::DecodeStored<model::rm::AppRecord>(*row.value);
+  ASSERT_TRUE(record.ok());
+  record->submission.name = record->submission.context = std::string(2 << 20, 'a');
+  machine.store().Commit({{row.table, row.key, base::EncodeStored(*record)}}, [](const env::CommitStatus&) {});
+  world.RunUntil(world.now() + base::Duration::Seconds(1), [] { return false; });
+  auto started = ResourceManager::Start(machine.loop(), machine.net(), &machine.store(), Options(epochs));
+  ASSERT_TRUE(started.ok()) << started.error().message;
+  EXPECT_EQ(KnownApps(**started), 2U);
+  EXPECT_TRUE((*started)->unread().empty());
+  EXPECT_EQ((*started)->core().FindApp(record->submission.id)->submission.name.size(), size_t{2} << 20);
 }
 
 // Ids of containers carry the epoch, so two runs with the same one would give the same ids to different containers.

@@ -52,6 +52,7 @@ void ResourceManager::RegisterNode(rpc::CallToken call, m::RegisterNode event) {
     if (answer.action == m::NodeAction::kNormal) {
       response.container_token_master_key = endpoints::yarn::ToWire(keys_->container().current);
       response.nm_token_master_key = endpoints::yarn::ToWire(keys_->node().current);
+      response.laid_open = keys_->LaidOpenNodeKeys();
       response.rm_identifier = core().cluster_timestamp();
       response.rm_version = options_.version;
       response.are_node_labels_accepted_by_rm = false;

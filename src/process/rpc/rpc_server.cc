@@ -72,6 +72,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   int32_t Take(CallToken token);
   /// No other is taken before this one is answered.
   void HoldOthers(CallToken token) { alone_ = token; }
+  void CloseAfterCalls() { ending_ = true; }
   /// After the session was given an answer.
   void Answered();
   /// Its listener is closed for now, and nobody has let it in.
@@ -91,7 +92,8 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   bool TurnIsOver() const { return calls_in_turn_ >= calls_per_turn_ || session_.output_bytes() > kAnswersPerTurn; }
   /// The peer has to take answers, or this daemon to give some, before a further call is taken.
   bool Choked() const {
-    return stream_->unsent() + session_.output_bytes() > kUnsentHigh || calls_.size() >= kCallsHigh || alone_;
+    return stream_->unsent() + session_.output_bytes() > kUnsentHigh || calls_.size() >= kCallsHigh || alone_ ||
+           ending_;
   }
   template <class Input>
   void TakeCalls(Input input);
@@ -121,6 +123,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   std::optional<base::Instant> held_since_;  // something waits because of Held()
   RpcServer::Mark held_mark_ = 0;            // the same, as a place in the order of the server's
   std::optional<CallToken> alone_;           // HoldOthers
+  bool ending_ = false;                      // CloseAfterCalls
   size_t calls_bytes_ = 0;
   std::unordered_map<CallToken, WaitingCall> calls_;
 };
@@ -241,7 +244,15 @@ struct RpcServer::Impl {
     return std::clamp(kCallsPerTurnMax / active, kCallsPerTurnMin, kCallsPerTurnMax);
   }
 
-  /// The connection that waits for the answer; forgets the call.
+  /// The connection that waits for the answer, or null.
+  Connection* Of(CallToken call) const {
+    const auto at = calls.find(call);
+    if (at == calls.end()) return nullptr;
+    const auto found = connections.find(at->second);
+    return found == connections.end() ? nullptr : found->second.get();
+  }
+
+  /// The same; forgets the call.
   std::shared_ptr<Connection> Take(CallToken call, int32_t& call_id) {
     const auto at = calls.find(call);
     if (at == calls.end()) return nullptr;
@@ -377,7 +388,7 @@ void Connection::Evict() { server_.Close(id_); }
 void Connection::Flush() {
   if (gone) return;
   if (session_.has_output()) stream_->Write(session_.TakeOutput());
-  if (!session_.closing()) return;
+  if (!session_.closing() && !(ending_ && calls_.empty())) return;
   stream_->CloseAfterFlush();
   server_.Remove(id_);
 }
@@ -469,11 +480,11 @@ void RpcServer::Fail(CallToken call, std::string_view exception, std::string_vie
 }
 
 void RpcServer::HoldOthers(CallToken call) {
-  const auto at = impl_->calls.find(call);
-  if (at == impl_->calls.end()) return;
-  if (const auto found = impl_->connections.find(at->second); found != impl_->connections.end()) {
-    found->second->HoldOthers(call);
-  }
+  if (Connection* const connection = impl_->Of(call)) connection->HoldOthers(call);
+}
+
+void RpcServer::CloseAfter(CallToken call) {
+  if (Connection* const connection = impl_->Of(call)) connection->CloseAfterCalls();
 }
 
 RpcServer::Mark RpcServer::WaitingMark() const { return impl_->next_mark; }

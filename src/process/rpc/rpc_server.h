@@ -90,6 +90,9 @@ class RpcServer {
 
   /// No further call of its connection is taken before this one is answered: its answer is long.
   void HoldOthers(CallToken call);
+  /// Its connection takes no further call, and ends once those that wait are answered: whoever calls has to log in
+  /// again.
+  void CloseAfter(CallToken call);
 
   /// A place in the order in which connections began to wait at listeners with `is_open`.
   using Mark = uint64_t;

@@ -51,6 +51,7 @@ base::Result<size_t> Service::Recover() {
         log_.Error(
             "a row of the state store cannot be read, and the service goes on without it; the row stays there",
             {{"row", row.key}, {"table", row.table}, {"store", store_->Name()}, {"why", readable.error().message}});
+        unread_.push_back({row.table, row.key, readable.error().message});
         continue;
       }
       if (!readable.ok()) {

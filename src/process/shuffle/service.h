@@ -48,6 +48,8 @@ class Service final : public RegistryOwner {
   void CollectMetrics(std::function<void(std::vector<WorkerMetrics>)> done);
   std::shared_ptr<const fairlead::shuffle::Registry> registry() const { return core_.View(); }
   const fairlead::shuffle::Core& core() const { return core_; }
+  /// Rows of the store that this run goes on without.
+  const std::vector<env::UnreadRow>& unread() const { return unread_; }
 
   // ---- RegistryOwner, from any worker's thread
   void Register(model::shuffle::RegisterExecutor request, env::Loop& reply_on,
@@ -78,6 +80,7 @@ class Service final : public RegistryOwner {
   env::Log& log_;
   const Config& config_;
   fairlead::shuffle::Core core_;
+  std::vector<env::UnreadRow> unread_;
   const base::Instant started_;
   std::vector<IoWorker*> workers_;
   std::map<uint64_t, Done> waiting_;

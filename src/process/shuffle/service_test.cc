@@ -189,6 +189,29 @@ class ShuffleService : public testing::Test {
   std::unique_ptr<IoWorker> worker_;
 };
 
+TEST_F(ShuffleService, ARowThatCannotBeReadIsLeftOutToldCountedAndKept) {
+  Start();
+  {
+    const auto client = Connect();
+    EXPECT_THAT(Ask(*client, Registration("1")), ElementsAre("RpcResponse"));
+    EXPECT_THAT(Ask(*client, Registration("2")), ElementsAre("RpcResponse"));
+  }
+  EXPECT_THAT(service_->unread(), IsEmpty());
+  const std::string table(fairlead::shuffle::kExecutorTable);
+  const std::string key = server_.store().Load(table).value().front().key;
+  const std::string garbage = "\x01\xff\xff";
+  server_.store().Commit({{table, key, garbage}}, [](const env::CommitStatus&) {});
+  Run(Duration::Seconds(1));
+  for (size_t life = 1; life <= 2; ++life) {
+    CrashAndStart();
+    EXPECT_EQ(service_->registry()->executors(), 1U);
+    ASSERT_EQ(service_->unread().size(), 1U);
+    EXPECT_EQ(service_->unread()[0].key, key);
+    EXPECT_EQ(log_.errors.size(), life);
+    EXPECT_EQ(server_.store().Load(table).value().front().value, garbage);
+  }
+}
+
 TEST_F(ShuffleService, ConnectionsGoToTheThreadWithTheFewest) {
   const auto workers = StartWorkers(3);
   const auto counts = [&] {

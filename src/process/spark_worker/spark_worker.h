@@ -114,6 +114,8 @@ class SparkWorker {
   const std::map<std::string, ExecutorRun>& finished_executors() const { return finished_executors_; }
   const std::map<std::string, DriverRun>& finished_drivers() const { return finished_drivers_; }
   const spark_rpc::Refusals& refusals() const { return refusals_; }
+  /// What an earlier worker had left running, and this one could not read: it was ended.
+  const std::vector<std::string>& unread() const { return unread_; }
   int32_t cores_used() const;
   int32_t memory_used() const;
 
@@ -207,6 +209,7 @@ class SparkWorker {
   std::string id_;
   std::unique_ptr<env::Listener> listener_;
   spark_rpc::Refusals refusals_;
+  std::vector<std::string> unread_;      // by their keys
   peers::PeerTable table_{kPeerLimits};  // before the peers, which have seats
   std::map<PeerId, spark_rpc::Guest> peers_;
   PeerId last_peer_ = 0;

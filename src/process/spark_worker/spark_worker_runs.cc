@@ -85,8 +85,8 @@ void SparkWorker::TakeUp(const SupervisedRun& run) {
   if (!record.ok()) {
     world_.log.Error("what runs here is not understood, and ended",
                      {{"key", run.key}, {"why", record.error().message}});
-    world_.supervision.End(run.key);
-    return;
+    unread_.push_back(run.key);
+    return run.pid != 0 ? world_.supervision.End(run.key) : world_.supervision.Forget(run.key);
   }
   world_.log.Info("taken up again", {{"key", run.key}, {"pid", std::to_string(run.pid)}});
   if (record->of_driver) {

@@ -102,6 +102,8 @@ http::Response WorkerMetrics(const SparkWorker& worker) {
   text.Gauge("memory_used_mib", "Of this, in use.", worker.memory_used());
   text.Gauge("executors", "Executors that run.", static_cast<int64_t>(worker.executors().size()));
   text.Gauge("drivers", "Drivers that run.", static_cast<int64_t>(worker.drivers().size()));
+  text.Gauge("runs_unread", "Executors and drivers of an earlier worker that could not be read, and were ended.",
+             static_cast<int64_t>(worker.unread().size()));
   text.Counters("refusals_total", spark_rpc::kRefusalsHelp, "kind", spark_rpc::ByName(worker.refusals()));
   return text.ToResponse();
 }

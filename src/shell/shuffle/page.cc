@@ -38,6 +38,7 @@ json Counters(const ShuffleRuntime::Status& status) {
   };
   using S = endpoints::shuffle::SessionCounters;
   out["registeredExecutorsSize"] = status.registry->executors();
+  out["rowsUnread"] = status.rows_unread;
   out["numActiveConnections"] = Sum(workers, [](const WorkerMetrics& w) { return w.connections; });
   session("openBlockRequests", &S::open_block_requests);
   session("registerExecutorRequests", &S::register_requests);
@@ -103,6 +104,7 @@ struct About {
 };
 constexpr About kAbout[] = {
     {"registeredExecutorsSize", false, "Executors whose files are served"},
+    {"rowsUnread", false, "Rows of the state store that cannot be read and are left out"},
     {"numActiveConnections", false, "Open connections"},
     {"openBlockRequests", true, "Requests to open or fetch blocks"},
     {"registerExecutorRequests", true, "Registrations of executors"},

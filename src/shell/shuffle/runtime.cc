@@ -97,7 +97,7 @@ void ShuffleRuntime::Drain(base::Duration idle, base::Duration limit, std::funct
 void ShuffleRuntime::CollectStatus(std::function<void(Status)> done) {
   core_.loop->Post([this, done = std::move(done)] {
     service_->CollectMetrics([this, done](std::vector<process::shuffle::WorkerMetrics> workers) {
-      done({service_->registry(), std::move(workers)});
+      done({service_->registry(), std::move(workers), service_->unread().size()});
     });
   });
 }

@@ -36,6 +36,7 @@ class ShuffleRuntime {
   struct Status {
     std::shared_ptr<const fairlead::shuffle::Registry> registry;
     std::vector<process::shuffle::WorkerMetrics> workers;
+    size_t rows_unread = 0;  // of the store, which the service goes on without
   };
   /// `done` runs on the core's thread.
   void CollectStatus(std::function<void(Status)> done);
