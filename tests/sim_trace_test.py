@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`fairlead sim run` and `sim compare` from outside: every format, results, the page, errors with file and line."""
+"""`fairlead sim run`, `sim compare` and `sim migrate` from outside: every format, results, the page, errors with file and line."""
 import json
 import os
 import pathlib
@@ -107,6 +107,64 @@ class Compare(unittest.TestCase):
             return sum(sample["share"][at] for sample in early) / len(early)
 
         self.assertGreater(share(heavy, "root.adhoc"), share(plain, "root.adhoc"))
+
+
+class Migrate(unittest.TestCase):
+    CONFS = ("--from", TRACES / "migrate/fair-scheduler.xml", "--to", TRACES / "migrate/capacity-scheduler.xml")
+    WORDS = ("--trace", TRACES / "sls.json", "--nodes", 2)
+
+    def test_report(self):
+        with tempfile.TemporaryDirectory() as out:
+            done = sim("migrate", *self.CONFS, *self.WORDS, "--out", out)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            text = pathlib.Path(out, "report.txt").read_text()
+            self.assertTrue(done.stdout.startswith(text))
+            for word in ("User ann waits longer", "user limit", "Queue root.reports, asked for by", "refuses them",
+                         "root.reports", "node-locality-delay is '0.5'", "resources that count",
+                         "preemption below the minimum after"):
+                self.assertIn(word, text)
+            report = json.loads(pathlib.Path(out, "report.json").read_text())
+            ann, = (user for user in report["users"] if user["name"] == "ann")
+            self.assertEqual(ann["change"], "LATER")
+            self.assertEqual(ann["to"]["held"][0]["reason"], "USER_LIMIT")
+            self.assertGreater(ann["to"]["completion"]["median_ms"], ann["from"]["completion"]["median_ms"])
+            self.assertEqual([(place["asked"], place["refused_from"], place["refused_to"]) for place in report["places"]],
+                             [("root.reports", False, True)])
+            self.assertIn({"queue": "root.reports", "setting": "queue", "from": "is there", "to": ""},
+                          report["differences"])
+            page = pathlib.Path(out, "report.html").read_text()
+            self.assertGreaterEqual(page.count("<svg"), 6)
+            self.assertEqual(page.count("<svg"), page.count("</svg>"))
+            self.assertNotRegex(page, r"https?://|<script|<link|<img|url\(")
+            again = sim("migrate", *self.CONFS, *self.WORDS, "--json")
+            self.assertEqual(json.loads(again.stdout), report)
+
+    def test_a_configuration_against_itself_and_against_profiles(self):
+        fair = TRACES / "migrate/fair-scheduler.xml"
+        for other in (f"{fair}@3.3.6", "fairlead", "tdw", "spark-standalone"):
+            done = sim("migrate", "--from", fair, "--to", other, *self.WORDS, "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            report = json.loads(done.stdout)
+            self.assertEqual((report["to"]["ended"], report["differences"], report["places"]), (4, [], []), other)
+        same = json.loads(sim("migrate", "--from", fair, "--to", fair, *self.WORDS, "--json").stdout)
+        self.assertEqual({group["change"] for group in same["queues"] + same["users"]}, {"SAME"})
+
+    def test_refusals(self):
+        fair, capacity = self.CONFS[1], self.CONFS[3]
+        for confs, code, words in (
+                (("tdw", "fairlead"), 2, "one of them has to be a Hadoop configuration"),
+                ((fair, "/no/such"), 4, "--to /no/such is no file"),
+                ((fair, "nosuch"), 4, "--to nosuch is no file, no directory of Hadoop's files and no profile"),
+                ((TRACES / "migrate", fair), 2, "name the one that counts"),
+                ((TRACES / "sls.json", fair), 2, "neither a fair-scheduler.xml"),
+                ((f"{fair}@2.6.0", capacity), 2, "'2.6.0' is not a version"),
+                ((fair, "tdw@3.4.3"), 2, "leave @3.4.3 away")):
+            done = sim("migrate", "--from", confs[0], "--to", confs[1], *self.WORDS)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(words, done.stderr)
+            self.assertEqual(done.stdout, "")
+        done = sim("migrate", *self.CONFS, "--trace", "/no/such")
+        self.assertEqual(done.returncode, 4)
 
 
 class Refusals(unittest.TestCase):

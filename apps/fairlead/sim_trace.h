@@ -6,7 +6,7 @@ class App;
 
 namespace fairlead::apps {
 
-/// Adds `sim run` and `sim compare`.
+/// Adds `sim run`, `sim compare` and `sim migrate`.
 void AddSimTraces(CLI::App& sim, int& exit_code);
 
 }  // namespace fairlead::apps

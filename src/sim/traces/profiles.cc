@@ -1,6 +1,5 @@
 #include "sim/traces/profiles.h"
 
-#include "config/hadoop_conf.h"
 #include "profiles/profile.h"
 
 namespace fairlead::sim {
@@ -28,18 +27,22 @@ config::HadoopConf KeysOf(const std::string& name, const ProfileOptions& options
 
 }  // namespace
 
-base::Result<Profile> MakeProfile(const std::string& name, const ProfileOptions& options) {
-  const config::HadoopConf conf = KeysOf(name, options);
-  const auto maker = profiles::Read(name, conf, options.queues);
+base::Result<Profile> MakeProfile(const std::string& name, const config::HadoopConf& conf,
+                                  const model::QueueTree& queues, int64_t node_heartbeat_ms) {
+  const auto maker = profiles::Read(name, conf, queues);
   if (!maker) return maker.error();
   const profiles::Profile& entry = *profiles::Find(name);
   Profile profile;
   profile.scheduler = (*maker)(0);
   if (const auto wishes = profiles::ReadWishes(name, conf)) profile.wishes = *wishes;
-  profile.setup.queues = options.queues;
+  profile.setup.queues = queues;
   profile.setup.pushed_grants = entry.pushes_grants;
-  if (entry.by_heartbeat) profile.setup.node_heartbeat_ms = options.node_heartbeat_ms;
+  if (entry.by_heartbeat) profile.setup.node_heartbeat_ms = node_heartbeat_ms;
   return profile;
+}
+
+base::Result<Profile> MakeProfile(const std::string& name, const ProfileOptions& options) {
+  return MakeProfile(name, KeysOf(name, options), options.queues, options.node_heartbeat_ms);
 }
 
 }  // namespace fairlead::sim

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "config/hadoop_conf.h"
 #include "model/queues.h"
 #include "scheduler/scheduler.h"
 #include "sim/traces/run.h"
@@ -26,7 +27,10 @@ struct Profile {
   RunSetup setup;  // how nodes and masters speak to this one
 };
 
-/// The production scheduler of that name; an error says which setting is wrong.
+/// The production scheduler of that name on a configuration as it is; an error says which setting is wrong.
+base::Result<Profile> MakeProfile(const std::string& name, const config::HadoopConf& conf,
+                                  const model::QueueTree& queues, int64_t node_heartbeat_ms);
+/// The same on the trace's own settings.
 base::Result<Profile> MakeProfile(const std::string& name, const ProfileOptions& options);
 
 }  // namespace fairlead::sim

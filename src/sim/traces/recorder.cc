@@ -21,12 +21,6 @@ struct Bounds {
 };
 constexpr Bounds kSizes[] = {{"1-10", 10}, {"11-100", 100}, {"101-1000", 1000}, {"above 1000", INT64_MAX}};
 
-double At(const std::vector<double>& sorted, double part) {
-  if (sorted.empty()) return 0;
-  const double rank = std::ceil(part * static_cast<double>(sorted.size()));
-  return sorted[static_cast<size_t>(std::max(rank, 1.0)) - 1];
-}
-
 double Mean(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += value;
@@ -42,7 +36,7 @@ void SummarizeQueues(RunResult& result) {
     double share = 0;
     for (const Sample& sample : result.samples) share += static_cast<double>(sample.share[q]);
     if (!result.samples.empty()) share /= static_cast<double>(result.samples.size());
-    result.queue_results.push_back({static_cast<int64_t>(own.size()), Mean(own), At(own, 0.99), share});
+    result.queue_results.push_back({static_cast<int64_t>(own.size()), Mean(own), Quantile(own, 0.99), share});
   }
 }
 
@@ -181,6 +175,12 @@ void TraceRecorder::Close(int64_t now_ms) {
   }
 }
 
+double Quantile(const std::vector<double>& sorted, double part) {
+  if (sorted.empty()) return 0;
+  const double rank = std::ceil(part * static_cast<double>(sorted.size()));
+  return sorted[static_cast<size_t>(std::max(rank, 1.0)) - 1];
+}
+
 void Summarize(RunResult& result) {
   std::vector<double> all;
   std::vector<double> by_size[std::size(kSizes)];
@@ -199,11 +199,11 @@ void Summarize(RunResult& result) {
   result.makespan_ms = all.empty() ? 0 : last - first;
   std::sort(all.begin(), all.end());
   result.mean_slowdown = Mean(all);
-  result.p99_slowdown = At(all, 0.99);
+  result.p99_slowdown = Quantile(all, 0.99);
   for (size_t i = 0; i < std::size(kSizes); ++i) {
     std::sort(by_size[i].begin(), by_size[i].end());
     result.sizes.push_back({kSizes[i].name, static_cast<int64_t>(by_size[i].size()), Mean(by_size[i]),
-                            At(by_size[i], 0.5), At(by_size[i], 0.99)});
+                            Quantile(by_size[i], 0.5), Quantile(by_size[i], 0.99)});
   }
   SummarizeQueues(result);
 }

@@ -28,10 +28,9 @@ std::string ResultsJson(const std::vector<RunResult>& runs);
 std::string SamplesCsv(const std::vector<RunResult>& runs);
 /// profile,job,queue,tasks,submit_s,first_start_s,end_s,ideal_s,slowdown: a line per job.
 std::string JobsCsv(const std::vector<RunResult>& runs);
-/// One page without anything from outside: table, plots as inline SVG, light and dark.
+/// Compare() as a table with its explanation.
+std::string MetricsHtml(const std::vector<RunResult>& runs);
+/// One page: table, plots.
 std::string ReportHtml(const std::vector<RunResult>& runs);
-
-/// "2 h 5 min", "3 min 10 s", "4.5 s".
-std::string SpanText(int64_t ms);
 
 }  // namespace fairlead::sim

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/resources.h"
+#include "model/scheduler.h"
 
 namespace fairlead::sim {
 
@@ -27,14 +28,35 @@ struct QueueResult {
 
 /// One job that ended.
 struct JobResult {
+  int64_t number = 0;  // in order of submission, from 0
   std::string name;
-  std::string queue;
+  std::string user;
+  std::string asked_queue;  // full name
+  std::string queue;        // in which it ran
   int64_t tasks = 0;
   int64_t submit_ms = 0;
+  int64_t first_container_ms = -1;
   int64_t first_start_ms = -1;  // of a task
   int64_t end_ms = 0;
   int64_t ideal_ms = 0;  // alone in an empty cluster
   double slowdown = 1;
+};
+
+/// One job that did not end.
+struct UnendedJob {
+  JobResult job;
+  bool refused = false;  // else it waited, or ran, when nothing moved any more
+  std::string why;       // of a refused one
+};
+
+/// What held asks of a user's jobs in a queue, from looks at some of the waiting jobs now and then.
+struct HeldWait {
+  std::string asked_queue;
+  std::string user;
+  model::scheduler::PendingReason reason = model::scheduler::PendingReason::kNone;
+  double job_seconds = 0;  // summed over the jobs that waited
+  std::string detail;      // with the numbers of the first look
+  std::string remedy;
 };
 
 /// What a run looked like at one moment.
@@ -92,6 +114,8 @@ struct RunResult {
   std::vector<QueueResult> queue_results;  // beside `queues`
   std::vector<Sample> samples;
   std::vector<JobResult> job_results;
+  std::vector<UnendedJob> unended_jobs;
+  std::vector<HeldWait> held_waits;  // where the setup looks at waits
 
   double local_part() const {
     const int64_t all = node_local + rack_local + off_switch;
@@ -101,6 +125,9 @@ struct RunResult {
     return lost_seconds + work_seconds <= 0 ? 0 : lost_seconds / (lost_seconds + work_seconds);
   }
 };
+
+/// The smallest value up to which `part` of a sorted list lies; 0 of an empty one.
+double Quantile(const std::vector<double>& sorted, double part);
 
 /// Fills slowdowns, makespan, size classes and queues from job_results and samples.
 void Summarize(RunResult& result);

@@ -30,6 +30,8 @@ constexpr int64_t kNextMs = 2;
 /// Of what has passed, until it is dropped all at once.
 constexpr size_t kSoonKept = 4096;
 
+std::string FullName(const std::string& queue) { return queue.starts_with("root.") ? queue : "root." + queue; }
+
 int64_t CeilMillis(base::Instant at) { return at.ns / 1'000'000 + (at.ns % 1'000'000 != 0); }
 
 }  // namespace
@@ -51,9 +53,16 @@ struct TraceRun::Job {
   model::Resources master_booked;
 
   std::vector<model::ContainerId> surplus;  // granted in excess
+  int64_t first_container_ms = -1;
   int64_t first_start_ms = -1;
   int64_t ideal_ms = 0;
+  int64_t number = 0;
   TraceJob trace;
+
+  bool waits() const {
+    const auto waiting = [](const StageRun& stage) { return stage.open() && stage.waiting() > 0; };
+    return accepted && (!master_runs || std::any_of(stages.begin(), stages.end(), waiting));
+  }
 };
 
 TraceRun::TraceRun(TraceTarget& target, const std::vector<TraceNode>& nodes, JobSource& jobs, RunSetup setup)
@@ -87,12 +96,14 @@ RunResult TraceRun::Run(const std::function<void(const Progress&)>& report) {
     if (!has_ahead_ && running_ == 0 && faults_left_ == 0 && next - moved_ms_ > kStuckMs) break;
     now_ms_ = std::max(now_ms_, next);
     recorder_.Advance(now_ms_);
+    LookAtWaits();
     PrefetchSoon();
     HandleDue();
     StepAll();
     if (report && turns++ % kStepsPerReport == 0) report({now_ms_, result_.jobs, source_.jobs(), result_.tasks});
   }
   recorder_.Close(now_ms_);
+  result_.held_waits = waits_.Take();
   Unfinished();
   if (const std::string problem = target_.Finish(); !problem.empty()) {
     result_.first_problem = problem;
@@ -348,6 +359,7 @@ void TraceRun::Arrive() {
   const auto app = static_cast<uint32_t>(jobs_.size());
   auto job = std::make_unique<Job>();
   job->trace = std::move(ahead_);
+  job->number = arrived_++;
   has_ahead_ = source_.Next(ahead_);
   moved_ms_ = now_ms_;
   if (const model::Resources* size = TooLarge(job->trace)) {
@@ -356,12 +368,14 @@ void TraceRun::Arrive() {
           "job " + job->trace.name + " did not end: it asks for " + ToString(*size) + ", larger than every node";
     }
     ++result_.unfinished;
+    if (setup_.keep_jobs) result_.unended_jobs.push_back({ResultOf(*job), false, ""});
     return;
   }
   ms::AppAdded added;
   added.app = {app};
   added.id = {kTimestamp, static_cast<int32_t>(app) + 1};
-  added.queue = job->trace.queue.starts_with("root.") ? job->trace.queue : "root." + job->trace.queue;
+  added.queue = FullName(job->trace.queue);
+  if (const auto other = setup_.goes_to.find(added.queue); other != setup_.goes_to.end()) added.queue = other->second;
   added.user = job->trace.user;
   added.place = false;
   added.submitted = {now_ms_};
@@ -411,6 +425,7 @@ void TraceRun::On(const ms::CallRefused& effect) {
   }
   if (!submission) return;
   ++result_.rejected;
+  if (setup_.keep_jobs) result_.unended_jobs.push_back({ResultOf(*jobs_[app]), true, why});
   jobs_[app].reset();
 }
 
@@ -441,6 +456,7 @@ void TraceRun::On(const ms::Granted& effect) {
     job.master = sequence;
     job.master_node = effect.node.value;
     job.master_start_ms = now_ms_;
+    if (job.first_container_ms < 0) job.first_container_ms = now_ms_;
     Launch(effect.node.value, effect.container);
     recorder_.Wanted(job.queue, setup_.master_size, -1);
     job.master_booked = effect.resources;
@@ -621,16 +637,49 @@ void TraceRun::TaskEnded(uint32_t app, uint32_t sequence) {
 void TraceRun::JobEnded(uint32_t app) {
   const Job& job = *jobs_[app];
   ++result_.jobs;
-  int64_t tasks = 0;
-  for (const TraceStage& stage : job.trace.stages) tasks += static_cast<int64_t>(stage.run_ms.size());
   if (setup_.keep_jobs) {
-    result_.job_results.push_back({job.trace.name, result_.queues[job.queue], tasks, job.trace.submit_ms,
-                                   job.first_start_ms, now_ms_, job.ideal_ms, 1});
+    result_.job_results.push_back(ResultOf(job));
+    result_.job_results.back().end_ms = now_ms_;
   }
   recorder_.Used(job.queue, setup_.master_size, job.master_booked, -1);
   Complete(job.master_node, IdOf(app, job, job.master), 0);
   events_.push_back(ms::AppRemoved{{app}});
   jobs_[app].reset();
+}
+
+JobResult TraceRun::ResultOf(const Job& job) const {
+  JobResult result;
+  result.number = job.number;
+  result.name = job.trace.name;
+  result.user = job.trace.user;
+  result.asked_queue = FullName(job.trace.queue);
+  if (job.accepted) result.queue = result_.queues[job.queue];
+  for (const TraceStage& stage : job.trace.stages) result.tasks += static_cast<int64_t>(stage.run_ms.size());
+  result.submit_ms = job.trace.submit_ms;
+  result.first_container_ms = job.first_container_ms;
+  result.first_start_ms = job.first_start_ms;
+  result.ideal_ms = job.ideal_ms;
+  return result;
+}
+
+/// Asks the scheduler before what happens now: nothing has changed since the last step.
+void TraceRun::LookAtWaits() {
+  if (!setup_.look_at_waits || !waits_.Due(now_ms_)) return;
+  while (first_alive_ < jobs_.size() && !jobs_[first_alive_]) ++first_alive_;
+  std::vector<uint32_t> waiting;
+  for (uint32_t app = first_alive_; app < jobs_.size(); ++app) {
+    if (jobs_[app] && jobs_[app]->waits()) waiting.push_back(app);
+  }
+  for (const auto& [app, jobs] : waits_.Choose(waiting)) {
+    const Job& job = *jobs_[app];
+    for (const ms::Pending& pending : target_.Why({app}, base::Instant{now_ms_ * 1'000'000})) {
+      if (pending.reason == ms::PendingReason::kNone) continue;
+      waits_.Add(FullName(job.trace.queue), job.trace.user, pending, jobs,
+                 now_ms_ - std::max(waits_.last_ms(), job.trace.submit_ms));
+      break;  // what comes next holds the job
+    }
+  }
+  waits_.Looked(now_ms_);
 }
 
 /// A container ended that the simulator did not end: its node was lost, or the scheduler took it back.
@@ -715,6 +764,7 @@ void TraceRun::Unfinished() {
   for (uint32_t app = 0; app < jobs_.size(); ++app) {
     if (!jobs_[app]) continue;
     ++result_.unfinished;
+    if (setup_.keep_jobs) result_.unended_jobs.push_back({ResultOf(*jobs_[app]), false, ""});
     if (!result_.first_problem.empty()) continue;
     result_.first_problem = "job " + jobs_[app]->trace.name + " did not end";
     for (const ms::Pending& pending : target_.Why({app}, base::Instant{now_ms_ * 1'000'000})) {

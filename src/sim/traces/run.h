@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "sim/traces/stage.h"
 #include "sim/traces/target.h"
 #include "sim/traces/trace.h"
+#include "sim/traces/waits.h"
 
 namespace fairlead::sim {
 
@@ -32,7 +34,10 @@ struct RunSetup {
   model::QueueTree queues;  // for entitlements
   FaultPlan faults;
   UseOptions use;
-  bool keep_jobs = true;  // in RunResult::job_results
+  bool keep_jobs = true;       // in RunResult::job_results
+  bool look_at_waits = false;  // fills RunResult::held_waits
+  /// Full names of queues that jobs name, and where they go instead.
+  std::map<std::string, std::string> goes_to;
 };
 
 struct Progress {
@@ -124,6 +129,9 @@ class TraceRun {
   Container* Find(Job& job, const model::ContainerId& id);
   int64_t IdealMs(const TraceJob& job) const;
   void Unfinished();
+  /// What the outcome says of a job whatever became of it.
+  JobResult ResultOf(const Job& job) const;
+  void LookAtWaits();
 
   void On(const model::scheduler::AppAccepted& effect);
   void On(const model::scheduler::Granted& effect);
@@ -162,8 +170,11 @@ class TraceRun {
   std::vector<Node> nodes_;                 // by NodeIndex
   std::vector<uint32_t> node_of_list_;      // the latest node of that place in the list
   std::vector<std::unique_ptr<Job>> jobs_;  // by AppIndex; gone when ended
+  WaitLooks waits_;
+  uint32_t first_alive_ = 0;  // no job before it is there
   TraceJob ahead_;
   bool has_ahead_ = false;
+  int64_t arrived_ = 0;  // jobs
   int64_t running_ = 0;  // tasks
   int64_t faults_left_ = 0;
 };
