@@ -113,13 +113,13 @@ std::string TextOf(const sim::Comparison& comparison, const std::vector<sim::Run
 }
 
 int Migrate(const MigrateArguments& arguments) {
-  const auto refuse = [](const base::Error& error, ExitCode usual) {
-    return Complain(kCommand, error.message, error.code == ENOENT || error.code == kNotFound ? kNotFound : usual);
+  const auto refuse = [](const base::Error& error) {
+    return Complain(kCommand, error.message, error.code == ENOENT ? kNotFound : kUsage);
   };
   const auto sides = ReadSides(arguments);
-  if (!sides) return refuse(sides.error(), kUsage);
+  if (!sides) return refuse(sides.error());
   const auto workload = Load(arguments);
-  if (!workload) return refuse(workload.error(), kUsage);
+  if (!workload) return Complain(kCommand, workload.error().message, CodeOfLoad(workload.error()));
   if (workload->jobs.empty() && !workload->synthetic) return Complain(kCommand, "the trace has no jobs", kUsage);
   if (const auto made = MakeOut(arguments); !made) return Complain(kCommand, made.error().message, kFailed);
   const sim::Configuration& from = (*sides)->from;
@@ -128,7 +128,7 @@ int Migrate(const MigrateArguments& arguments) {
   for (const sim::Configuration* side : {&from, &to}) {
     const sim::Configuration& written = (*sides)->written != nullptr ? *(*sides)->written : *side;
     auto run = RunSide(arguments, *workload, *side, written.queues);
-    if (!run) return refuse(base::Error{(side == &from ? "--from " : "--to ") + run.error().message}, kUsage);
+    if (!run) return refuse(base::Error{(side == &from ? "--from " : "--to ") + run.error().message});
     runs.push_back(std::move(*run));
   }
   sim::Comparison comparison = sim::CompareRuns(runs[0], runs[1]);
