@@ -74,29 +74,35 @@ base::Result<std::unique_ptr<Sides>> ReadSides(const MigrateArguments& arguments
   return sides;
 }
 
-std::string NameOf(const sim::Configuration& side) {
-  const std::string profile = side.profile + (side.version.empty() ? "" : " " + side.version);
-  return side.name == side.profile ? profile : profile + " (" + side.name + ")";
+/// Short, as it heads columns; what both would be called says which side it is.
+std::string NameOf(const Sides& sides, const sim::Configuration& side) {
+  const auto name = [](const sim::Configuration& one) {
+    return one.profile + (one.version.empty() ? "" : " " + one.version);
+  };
+  if (name(sides.from) != name(sides.to)) return name(side);
+  return name(side) + (&side == &sides.from ? " (from)" : " (to)");
 }
 
-base::Result<sim::RunResult> RunSide(const MigrateArguments& arguments, const Workload& workload,
-                                     const sim::Configuration& side, const model::QueueTree& written) {
+base::Result<sim::RunResult> RunSide(const MigrateArguments& arguments, const Workload& workload, const Sides& sides,
+                                     const sim::Configuration& side) {
+  const sim::Configuration& written = sides.written != nullptr ? *sides.written : side;
   auto profile = sim::MakeProfile(side);
   if (!profile) return profile.error();
   const std::vector<std::string> names = QueueNames(workload);
-  profile->setup.goes_to = sim::PlacesFor(written, {names.begin(), names.end()});
+  profile->setup.goes_to = sim::PlacesFor(written.queues, {names.begin(), names.end()});
   profile->setup.look_at_waits = true;
-  return RunUnder(arguments, workload, std::move(*profile), NameOf(side));
+  return RunUnder(arguments, workload, std::move(*profile), NameOf(sides, side));
 }
 
 void Append(std::string& out, Table& table) {
   for (const std::string& line : table.Lines()) out += line + "\n";
 }
 
-std::string TextOf(const sim::Comparison& comparison, const std::vector<sim::RunResult>& runs) {
+std::string TextOf(const sim::Comparison& comparison, const std::vector<sim::RunResult>& runs, const Sides& sides) {
   std::string out = comparison.trace + ": " + Counted(comparison.jobs, "job") + ", " +
                     Counted(comparison.nodes, "node") + ", seed " + std::to_string(comparison.seed) +
-                    "\nfrom: " + comparison.from.name + "\nto:   " + comparison.to.name + "\n\n";
+                    "\nfrom: " + comparison.from.name + ", " + sides.from.name + "\nto:   " + comparison.to.name +
+                    ", " + sides.to.name + "\n\n";
   for (const std::string& sentence : sim::SentencesOf(comparison, kSentences))
     out += base::VisibleText(sentence) + "\n";
   out += "\n";
@@ -113,22 +119,21 @@ std::string TextOf(const sim::Comparison& comparison, const std::vector<sim::Run
 }
 
 int Migrate(const MigrateArguments& arguments) {
-  const auto refuse = [](const base::Error& error, ExitCode usual) {
-    return Complain(kCommand, error.message, error.code == ENOENT || error.code == kNotFound ? kNotFound : usual);
+  const auto refuse = [](const base::Error& error) {
+    return Complain(kCommand, error.message, error.code == ENOENT ? kNotFound : kUsage);
   };
   const auto sides = ReadSides(arguments);
-  if (!sides) return refuse(sides.error(), kUsage);
+  if (!sides) return refuse(sides.error());
   const auto workload = Load(arguments);
-  if (!workload) return refuse(workload.error(), kUsage);
+  if (!workload) return Complain(kCommand, workload.error().message, CodeOfLoad(workload.error()));
   if (workload->jobs.empty() && !workload->synthetic) return Complain(kCommand, "the trace has no jobs", kUsage);
   if (const auto made = MakeOut(arguments); !made) return Complain(kCommand, made.error().message, kFailed);
   const sim::Configuration& from = (*sides)->from;
   const sim::Configuration& to = (*sides)->to;
   std::vector<sim::RunResult> runs;
   for (const sim::Configuration* side : {&from, &to}) {
-    const sim::Configuration& written = (*sides)->written != nullptr ? *(*sides)->written : *side;
-    auto run = RunSide(arguments, *workload, *side, written.queues);
-    if (!run) return refuse(base::Error{(side == &from ? "--from " : "--to ") + run.error().message}, kUsage);
+    auto run = RunSide(arguments, *workload, **sides, *side);
+    if (!run) return refuse(base::Error{(side == &from ? "--from " : "--to ") + run.error().message});
     runs.push_back(std::move(*run));
   }
   sim::Comparison comparison = sim::CompareRuns(runs[0], runs[1]);
@@ -136,7 +141,7 @@ int Migrate(const MigrateArguments& arguments) {
   comparison.to.notes = to.notes;
   comparison.differences = sim::DifferencesOf(from, to);
   const std::string json = sim::ComparisonJson(comparison);
-  const std::string text = TextOf(comparison, runs);
+  const std::string text = TextOf(comparison, runs, **sides);
   std::fputs((arguments.json ? json : text).c_str(), stdout);
   const auto written = WriteOut(
       arguments, {{"report.html", sim::ComparisonHtml(comparison, runs)}, {"report.json", json}, {"report.txt", text}});

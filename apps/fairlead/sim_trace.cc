@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "base/did_you_mean.h"
-#include "commands.h"
 #include "profiles/profile.h"
 #include "sim/traces/report.h"
 #include "sim_migrate.h"
@@ -70,10 +69,7 @@ int RunTraces(const std::string& command, const TraceArguments& arguments, const
   for (const std::string& told : model::WithoutEffect(*wishes))
     std::fprintf(stderr, "fairlead %s: --wishes: %s\n", command.c_str(), told.c_str());
   const auto workload = Load(arguments);
-  if (!workload) {
-    const int code = workload.error().code;
-    return Complain(command, workload.error().message, code == 0 ? kUsage : static_cast<ExitCode>(code));
-  }
+  if (!workload) return Complain(command, workload.error().message, CodeOfLoad(workload.error()));
   if (workload->jobs.empty() && !workload->synthetic) return Complain(command, "the trace has no jobs", kUsage);
   if (const auto made = MakeOut(arguments); !made) return Complain(command, made.error().message, kFailed);
   std::vector<sim::RunResult> runs;

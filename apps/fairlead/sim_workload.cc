@@ -9,7 +9,6 @@
 #include <set>
 
 #include "base/did_you_mean.h"
-#include "commands.h"
 #include "config/allocation_file.h"
 #include "env_posix/posix_loop.h"
 #include "progress.h"
@@ -185,6 +184,8 @@ base::Result<Workload> Load(const TraceArguments& arguments) {
   }
   return workload;
 }
+
+ExitCode CodeOfLoad(const base::Error& error) { return error.code == 0 ? kUsage : static_cast<ExitCode>(error.code); }
 
 sim::RunResult RunUnder(const TraceArguments& arguments, const Workload& workload, sim::Profile profile,
                         const std::string& name) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "commands.h"
 #include "sim/traces/faults.h"
 #include "sim/traces/profiles.h"
 #include "sim/traces/real_use.h"
@@ -66,8 +67,10 @@ base::Result<std::string> ReadTraceFile(const std::string& path);
 /// "NAME=VALUE" split at the first '='.
 base::Result<std::pair<std::string, std::string>> SplitPair(const std::string& text, const char* option);
 
-/// The cluster and the jobs of the arguments; Error::code is the command's exit code where it is not 0.
+/// The cluster and the jobs of the arguments.
 base::Result<Workload> Load(const TraceArguments& arguments);
+/// The command's exit code when Load fails.
+ExitCode CodeOfLoad(const base::Error& error);
 
 /// Runs the workload to its end under a profile, with its progress on standard error; the result is called `name`.
 sim::RunResult RunUnder(const TraceArguments& arguments, const Workload& workload, sim::Profile profile,

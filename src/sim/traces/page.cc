@@ -141,7 +141,7 @@ std::string ColourRules() {
 }  // namespace
 
 std::string SpanText(int64_t ms) {
-  if (ms < 60'000) return Text("%.1f s", static_cast<double>(ms) / 1000);
+  if (ms < 60'000) return NumberText("%.1f s", static_cast<double>(ms) / 1000);
   const int64_t seconds = (ms + 500) / 1000;
   if (seconds < 3600) return std::to_string(seconds / 60) + " min " + std::to_string(seconds % 60) + " s";
   return std::to_string(seconds / 3600) + " h " + std::to_string(seconds % 3600 / 60) + " min";
