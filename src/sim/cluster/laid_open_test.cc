@@ -50,14 +50,14 @@ class LaidOpen : public ::testing::Test {
     std::optional<Response> got;
     refused_.clear();
     rpc_.Call<Response>({to, std::string(protocol), {"user", "", std::move(token)}}, method, request,
-                        Duration::Seconds(5), [&](base::Result<Response, process::rpc::RpcError> answer) {
+                        Duration::Seconds(1), [&](base::Result<Response, process::rpc::RpcError> answer) {
                           if (answer.ok()) {
                             got = std::move(*answer);
                           } else {
                             refused_ = answer.error().remote.class_name + answer.error().message;
                           }
                         });
-    cluster_.Pass(Duration::Seconds(6));
+    cluster_.Pass(Duration::Seconds(2));
     return got;
   }
   std::optional<w::AllocateResponseProto> Allocate(const RpcToken& token) {
@@ -138,6 +138,7 @@ TEST_F(LaidOpen, ANodeThatWasAwayMeanwhileForgetsAtOnce) {
 TEST_F(LaidOpen, WhereNothingLayOpenEverythingStays) {
   Register(amrm_);
   ASSERT_TRUE(cluster_.RestartManager(false).ok());
+  Register(amrm_);
   const auto answer = Allocate(amrm_);
   ASSERT_TRUE(answer) << refused_;
   EXPECT_FALSE(answer->am_rm_token.has_value());
