@@ -15,6 +15,7 @@
 namespace fairlead::scheduler {
 
 /// One partition of a queue (QueueCapacities, QueueResourceQuotas, ResourceUsage).
+// Large on purpose: one field for each thing that Hadoop shows of a partition.
 struct CapacityPartition {
   std::string configured;  // the capacity as it is written: "[memory-mb=50.0%,vcores=50.0%]"
   std::vector<std::pair<std::string, std::string>> configured_types;  // by type: "50.0%"

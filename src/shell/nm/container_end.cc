@@ -77,7 +77,8 @@ void SweepStrays(const std::string& variable, const std::vector<std::string>& cg
   for (int round = 0; round < kSweepsMax; ++round) {
     CgroupKill(place);
     bool any = !CgroupProcesses(place).empty();
-    for (const int64_t pid : ProcessesWithVariable(variable)) {
+    // What is in the middle of an exec may have the variable in a moment: `any` as well.
+    for (const int64_t pid : ProcessesWithVariable(variable, &any)) {
       any = true;
       ::kill(static_cast<pid_t>(pid), SIGKILL);
     }

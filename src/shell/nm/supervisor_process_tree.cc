@@ -14,6 +14,8 @@ namespace fairlead::shell {
 
 namespace {
 
+constexpr int64_t kKernelThreads = 2;
+
 /// The whole of a small /proc file; "" when it cannot be read.
 std::string ReadSmall(const std::string& path, size_t bytes_max) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -40,6 +42,14 @@ void ForEachPid(F&& f) {
     if (pid > 0 && *end == '\0') f(pid);
   }
   ::closedir(dir);
+}
+
+/// In the middle of an exec a process has neither arguments nor an environment. Neither have zombies and the kernel's
+/// own threads, which are children of process 2.
+bool IsInExec(int64_t pid) {
+  ProcessInfo info;
+  return ReadSmall("/proc/" + std::to_string(pid) + "/cmdline", 1).empty() && ReadProcess(pid, info) &&
+         info.state != 'Z' && info.state != 'X' && pid != kKernelThreads && info.parent != kKernelThreads;
 }
 
 }  // namespace
@@ -84,10 +94,11 @@ std::vector<ProcessInfo> DescendantsOf(int64_t root, const std::vector<ProcessIn
   return found;
 }
 
-std::vector<int64_t> ProcessesWithVariable(const std::string& assignment) {
+std::vector<int64_t> ProcessesWithVariable(const std::string& assignment, bool* not_known) {
   std::vector<int64_t> found;
   ForEachPid([&](int64_t pid) {
     const std::string text = ReadSmall("/proc/" + std::to_string(pid) + "/environ", 1 << 20);
+    if (not_known && text.empty() && IsInExec(pid)) *not_known = true;
     for (size_t at = text.find(assignment); at != std::string::npos; at = text.find(assignment, at + 1)) {
       const size_t end = at + assignment.size();
       if ((at == 0 || text[at - 1] == '\0') && (end == text.size() || text[end] == '\0')) {

@@ -22,7 +22,8 @@ bool ReadProcess(int64_t pid, ProcessInfo& info);
 std::vector<ProcessInfo> ListProcesses();
 /// `root`'s descendants (without itself) among `all`, parents first.
 std::vector<ProcessInfo> DescendantsOf(int64_t root, const std::vector<ProcessInfo>& all);
-/// Processes whose environment at start holds `NAME=value` (only readable ones).
-std::vector<int64_t> ProcessesWithVariable(const std::string& assignment);
+/// Processes whose environment at start holds `NAME=value` (only readable ones). `not_known` becomes true when some
+/// process is in the middle of an exec and shows none.
+std::vector<int64_t> ProcessesWithVariable(const std::string& assignment, bool* not_known = nullptr);
 
 }  // namespace fairlead::shell
