@@ -1,5 +1,8 @@
 #include "sim/cluster/client.h"
 
+#include <utility>
+
+#include "endpoints/yarn/exceptions.h"
 #include "wire/yarn/protocols.h"
 
 namespace fairlead::sim {
@@ -41,9 +44,16 @@ void JobClient::Call(const char* method, const Request& request, void (JobClient
                                        std::string(yarn::kApplicationClientProtocol),
                                        {"user" + std::to_string(job_.number % 3), "", std::nullopt}};
   rpc_.Call<Response>(target, method, request, kCallTimeout,
-                      [this, alive = alive_, method, again, then = std::move(then)](auto answer) {
+                      [this, alive = alive_, method, asked = machine_.loop().Now(), again,
+                       then = std::move(then)](auto answer) {
                         if (!*alive) return;
-                        if (answer.ok()) return then(*answer);
+                        if (answer.ok()) {
+                          failed_ = false;
+                          return then(*answer);
+                        }
+                        if (answer.error().remote.class_name == endpoints::yarn::exceptions::kStandby) {
+                          ledger_.SentElsewhere(method, asked);
+                        }
                         rm_.Failed(answer.error());
                         if (process::rpc::IsRefusal(answer.error())) {
                           const auto& remote = answer.error().remote;
@@ -55,9 +65,11 @@ void JobClient::Call(const char* method, const Request& request, void (JobClient
                             if (acknowledged_) return;
                           }
                         }
-                        Later(Duration::Seconds(1), again);
+                        Later(Wait(), again);
                       });
 }
+
+base::Duration JobClient::Wait() { return std::exchange(failed_, true) ? Duration::Seconds(1) : Duration::Millis(1); }
 
 void JobClient::GetId() {
   Call<yarn::GetNewApplicationResponseProto>("getNewApplication", yarn::GetNewApplicationRequestProto{},

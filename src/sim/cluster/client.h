@@ -24,6 +24,8 @@ class JobClient {
   void Call(const char* method, const Request& request, void (JobClient::*again)(),
             std::function<void(const Response&)> then);
   void Later(base::Duration delay, void (JobClient::*step)());
+  /// As Hadoop's: the first failure since an answer goes to the other manager at once, the next ones after a while.
+  base::Duration Wait();
   void GetId();
   void Submit();
   void Poll();
@@ -34,6 +36,7 @@ class JobClient {
   Ledger& ledger_;
   process::rpc::RpcClient rpc_;
   wire::yarn::ApplicationIdProto id_;
+  bool failed_ = false;  // the last call
   bool acknowledged_ = false;
   bool ended_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -254,6 +254,7 @@ void Cluster::CheckLeaders() {
   if (!quorum_) return;
   int acting = 0;
   for (const Manager& manager : rms_) acting += manager.member && manager.member->acting() ? 1 : 0;
+  if (acting > 0) ledger_.Leads(world_.now());
   if (acting > 1) ledger_.Violation("two resource managers act");
   if (quorum_->foul_writes() > 0) ledger_.Violation("a deposed leader has written");
 }

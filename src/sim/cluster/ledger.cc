@@ -38,6 +38,10 @@ void Ledger::MasterHeardEnd(const std::string& master_life, int registration, co
   }
 }
 
+void Ledger::SentElsewhere(const std::string& method, base::Instant asked) {
+  if (led_ < asked) Violation(method + " was sent elsewhere, and nobody has led since it was asked");
+}
+
 void Ledger::TaskKilled(const model::ContainerId& id) {
   if (only_takeovers_) Violation(ToString(id) + " was killed while it worked, and only leaders changed");
 }

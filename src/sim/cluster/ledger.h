@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/time.h"
 #include "env_sim/world.h"
 #include "model/ids.h"
 #include "model/resources.h"
@@ -39,6 +40,11 @@ class Ledger {
   void OnlyTakeovers() { only_takeovers_ = true; }
   /// A task was ended by an order of its node's agent.
   void TaskKilled(const model::ContainerId& id);
+  /// A resource manager acts.
+  void Leads(base::Instant now) { led_ = now; }
+  /// A standby sent a call of `asked` elsewhere: somebody must have led since, or its caller goes to the dead one, and
+  /// sleeps.
+  void SentElsewhere(const std::string& method, base::Instant asked);
 
   // ---- stores
   /// A process was started on the machine. True when its store is damaged and it refused to start, as it must: the
@@ -73,6 +79,7 @@ class Ledger {
   std::set<model::ContainerId> ever_started_;
   std::map<std::string, model::Resources> capacity_;
   bool only_takeovers_ = false;
+  base::Instant led_;  // when one last did
   std::map<std::pair<std::string, int>, std::set<model::ContainerId>> heard_;
   std::map<model::ApplicationId, std::set<int>> done_;
   std::set<std::pair<std::string, int64_t>> may_commit_;
