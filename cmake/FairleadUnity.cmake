@@ -15,7 +15,7 @@ set(FAIRLEAD_COMPILED_ALONE
     src/profiles/fairlead.cc src/profiles/spark_standalone.cc src/profiles/tdw.cc src/profiles/yarn_capacity.cc src/profiles/yarn_fair.cc
     src/rm/running_containers_test.cc
     src/scheduler/fairlead/use_forecast.cc src/scheduler/fairlead/use_learner.cc src/scheduler/shared/water_fill.cc
-    src/scheduler/hadoop/calculator_test.cc src/scheduler/tdw/session_ranks_test.cc src/scheduler/tdw/tdw_test.cc src/scheduler/fairlead/state_hash_test.cc
+    src/scheduler/hadoop/calculator.cc src/scheduler/hadoop/calculator_test.cc src/scheduler/tdw/session_ranks_test.cc src/scheduler/tdw/tdw_test.cc src/scheduler/fairlead/state_hash_test.cc
     src/scheduler/yarn_fair/queues.cc
     src/shell/nm/directory_info.cc src/shell/nm/localizer_archive.cc src/shell/nm/log_aggregation.cc src/shell/nm/supervised_containers.cc
     src/shell/nm/supervisor.cc src/shell/rm/replay.cc src/shell/spark/master_daemon.cc src/shell/spark/worker_daemon.cc

@@ -479,13 +479,21 @@ model::QueueTree CapacityTree(const Keys& keys, std::vector<std::string>* unknow
   return tree;
 }
 
-base::Result<model::QueueTree> ParseCapacityFile(std::string_view text, const std::string& file, const HadoopConf& site,
-                                                 std::vector<std::string>& warnings) {
-  HadoopConf conf = site;
+namespace {
+
+constexpr char kStored[] = "the stored configuration";
+
+base::Result<HadoopConf> Over(HadoopConf conf, const std::string& file, std::string_view text) {
   const FileReader none = [](const std::string& path) -> base::Result<std::string> {
     return base::Error{path + " is named by an XInclude, which is not read here; write its properties into the file"};
   };
   if (const base::Status read = conf.AddXml(file, text, none); !read.ok()) return read.error();
+  return conf;
+}
+
+/// `conf`: the keys of `file` over those of `site`.
+model::QueueTree TreeOf(const HadoopConf& conf, const std::string& file, const HadoopConf& site,
+                        std::vector<std::string>& warnings) {
   for (const auto& [key, raw] : site.Explicit()) {
     if (IsOfCapacity(key)) (void)site.Find(key);  // it has an effect: no key without one is told then
   }
@@ -503,6 +511,28 @@ base::Result<model::QueueTree> ParseCapacityFile(std::string_view text, const st
     warnings.push_back(conf.OriginOf(key).file + ": " + key + " is not known, or not honoured, and has no effect");
   }
   return tree;
+}
+
+}  // namespace
+
+base::Result<model::QueueTree> ParseCapacityFile(std::string_view text, const std::string& file, const HadoopConf& site,
+                                                 std::vector<std::string>& warnings) {
+  const base::Result<HadoopConf> conf = Over(site, file, text);
+  if (!conf.ok()) return conf.error();
+  return TreeOf(*conf, file, site, warnings);
+}
+
+base::Result<Properties> CapacityProperties(std::string_view text, const std::string& file) {
+  const base::Result<HadoopConf> conf = Over(HadoopConf(), file, text);
+  if (!conf.ok()) return conf.error();
+  return conf->Explicit();
+}
+
+model::QueueTree CapacityTreeOf(const Properties& properties, const HadoopConf& site,
+                                std::vector<std::string>& warnings) {
+  HadoopConf conf = site;
+  for (const auto& [key, value] : properties) conf.Set(key, value, {kStored, 0, 0});
+  return TreeOf(conf, kStored, site, warnings);
 }
 
 }  // namespace fairlead::config

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "config/capacity_change.h"
 #include "config/hadoop_conf.h"
 #include "model/queues.h"
 
@@ -25,6 +26,13 @@ model::QueueTree CapacityTree(const std::map<std::string, std::string>& keys,
 /// honoured is a warning that names the key.
 base::Result<model::QueueTree> ParseCapacityFile(std::string_view text, const std::string& file, const HadoopConf& site,
                                                  std::vector<std::string>& warnings);
+
+/// The keys of `text`, a capacity-scheduler.xml, as they are written there. An error is one of XML.
+base::Result<Properties> CapacityProperties(std::string_view text, const std::string& file);
+
+/// ParseCapacityFile of a file with these keys.
+model::QueueTree CapacityTreeOf(const Properties& properties, const HadoopConf& site,
+                                std::vector<std::string>& warnings);
 
 /// One value of `capacity` (`labelled`: of a node label) or `maximum-capacity`.
 model::CapacityValue ReadCapacity(const std::string& text, bool labelled);

@@ -76,6 +76,25 @@ TEST(CapacityFile, KeysOfYarnSiteCountBelowItAndVariablesAreReplaced) {
   EXPECT_FLOAT_EQ(tree.capacity->queues.at("root.bi").own.capacity.at("").percent, 70);
 }
 
+TEST(CapacityFile, KeysOfAFileMeanTheSameByThemselves) {
+  HadoopConf site;
+  site.Set("share", "70");
+  const auto keys = CapacityProperties(
+      "<configuration><property><name>yarn.scheduler.capacity.root.queues</name><value>a,b</value></property>"
+      "<property><name> yarn.scheduler.capacity.root.a.capacity </name><value>${share}</value></property>"
+      "</configuration>",
+      "capacity-scheduler.xml");
+  ASSERT_TRUE(keys.ok());
+  EXPECT_EQ(*keys, (Properties{{"yarn.scheduler.capacity.root.queues", "a,b"},
+                               {"yarn.scheduler.capacity.root.a.capacity", "${share}"}}));
+  std::vector<std::string> warnings;
+  const model::QueueTree tree = CapacityTreeOf(*keys, site, warnings);
+  EXPECT_EQ(tree.queues.size(), 3u);
+  EXPECT_FLOAT_EQ(tree.capacity->queues.at("root.a").own.capacity.at("").percent, 70);
+  EXPECT_TRUE(warnings.empty());
+  EXPECT_FALSE(CapacityProperties("<configuration>", "capacity-scheduler.xml").ok());
+}
+
 TEST(CapacityFile, QueuesThatAreTheirOwnParentsEndSomewhere) {
   std::map<std::string, std::string> keys;
   std::string path = "root";

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "config/capacity_change.h"
 #include "config/hadoop_conf.h"
 #include "model/queues.h"
 #include "scheduler/scheduler.h"
@@ -37,6 +38,11 @@ struct QueueFile {
                                     const std::vector<std::pair<std::string, std::string>>& settings);
   const char* empty;
   bool watched = false;  // a change is taken into use without a refresh, as Hadoop's scheduler of this file does
+  /// The file's keys, and `parse` of such keys: for queues that `yarn schedulerconf` changes; nullptr: of this file it
+  /// does not.
+  base::Result<config::Properties> (*keys)(std::string_view text, const std::string& file) = nullptr;
+  model::QueueTree (*from_keys)(const config::Properties& keys, const config::HadoopConf& site,
+                                std::vector<std::string>& warnings) = nullptr;
 };
 
 /// Makes a scheduler; `epoch` grows with every start of the resource manager and stands in container ids.

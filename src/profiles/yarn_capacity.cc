@@ -79,8 +79,13 @@ base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree&
   });
 }
 
-constexpr QueueFile kCapacitySchedulerFile = {
-    "fairlead.scheduler.capacity.file", "capacity-scheduler.xml", config::ParseCapacityFile, nullptr, "", false};
+constexpr QueueFile kCapacitySchedulerFile = {.key = "fairlead.scheduler.capacity.file",
+                                              .name = "capacity-scheduler.xml",
+                                              .parse = config::ParseCapacityFile,
+                                              .edit = nullptr,
+                                              .empty = "",
+                                              .keys = config::CapacityProperties,
+                                              .from_keys = config::CapacityTreeOf};
 
 // Of queues that come of another file than its own.
 constexpr Profile::PassedOver kPassesOver[] = {

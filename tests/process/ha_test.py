@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 import unittest
+import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/interop"))
@@ -392,6 +393,27 @@ class Managers(unittest.TestCase):
         self.assertIn("its ACL is for another identity", (self.directory / "stranger.log").read_text())
 
 
+class ChangedQueues(Managers):
+    """What `yarn schedulerconf` made of the queues lies beside the rest of the state."""
+
+    def make_cluster(self):
+        queues = (("root.queues", "alpha,beta"), ("root.alpha.capacity", "50"), ("root.beta.capacity", "50"))
+        kept = (("yarn.scheduler.configuration.store.class", "zk"),)
+        return ha_cluster.HaCluster(self.directory, registry.Spec(nodes=(), capacity=queues, yarn_site=kept), zookeeper=self.make_zookeeper())
+
+    def test_change_and_takeover(self):
+        body = {"update-queue": [{"queue-name": f"root.{queue}", "params": {"entry": {"key": "capacity", "value": share}}}
+                                 for queue, share in (("alpha", "20"), ("beta", "80"))]}
+        request = urllib.request.Request(f"{self.cluster.url(self.leader)}/ws/v1/cluster/scheduler-conf?user.name=root", method="PUT",
+                                         data=json.dumps(body).encode(), headers={"Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            self.assertEqual(answer.read(), b"Configuration change successfully applied.")
+        self.cluster.kill(self.leader)
+        self.assertEqual(self.cluster.await_active(), self.standby)
+        queues = self.cluster.get_of(self.standby, "/ws/v1/cluster/scheduler")["scheduler"]["schedulerInfo"]["queues"]["queue"]
+        self.assertEqual({queue["queueName"]: queue["capacity"] for queue in queues}, {"alpha": 20, "beta": 80})
+
+
 class Asker(threading.Thread):
     """Asks one manager all the time, whether it leads or not, or is there at all."""
 
@@ -514,6 +536,7 @@ class Partitions(Managers):
 def load_tests(_loader, _tests, _pattern):
     suite = unittest.defaultTestLoader.loadTestsFromTestCase(Managers)
     suite.addTest(ThreeServers("test_killed_server"))
+    suite.addTest(ChangedQueues("test_change_and_takeover"))
     for name in ("zookeeper_cut_off_from_the_leader_alone", "leader_cut_off_from_everything_but_clients", "leader_cut_off_from_its_node"):
         suite.addTest(Partitions(f"test_{name}"))
     return suite

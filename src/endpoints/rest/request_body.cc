@@ -70,12 +70,7 @@ int32_t SmallNumber(const json& object, const char* key, int32_t fallback) {
   return static_cast<int32_t>(std::clamp<int64_t>(Number(object, key, fallback), INT32_MIN, INT32_MAX));
 }
 
-namespace {
-
-bool Flag(const json& object, const char* key) { return Text(object, key) == "true"; }
-
-/// The elements of `object[key]`, or of `object[key][inner]` where there is one: JAXB writes a lone element bare.
-std::vector<json> Items(const json& object, const char* key, const char* inner = nullptr) {
+std::vector<json> Items(const json& object, const char* key, const char* inner) {
   if (!object.is_object() || !object.contains(key)) return {};
   json value = object[key];
   if (inner && value.is_object()) {
@@ -86,6 +81,10 @@ std::vector<json> Items(const json& object, const char* key, const char* inner =
   if (value.is_null()) return {};
   return {value};
 }
+
+namespace {
+
+bool Flag(const json& object, const char* key) { return Text(object, key) == "true"; }
 
 std::string FromBase64Url(const std::string& text) {
   std::string out;

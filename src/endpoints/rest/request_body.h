@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "wire/yarn/client.h"
@@ -21,6 +22,9 @@ std::string Text(const nlohmann::json& object, const char* key, const std::strin
 int64_t Number(const nlohmann::json& object, const char* key, int64_t fallback);
 /// The same for what has 32 bits on the wire.
 int32_t SmallNumber(const nlohmann::json& object, const char* key, int32_t fallback);
+
+/// The elements of `object[key]`, or of `object[key][inner]` where there is one: JAXB writes a lone element bare.
+std::vector<nlohmann::json> Items(const nlohmann::json& object, const char* key, const char* inner = nullptr);
 
 /// dao/ApplicationSubmissionContextInfo as the message that an RPC client would send. An Error names the field.
 base::Result<wire::yarn::ApplicationSubmissionContextProto> SubmissionOf(const nlohmann::json& body);

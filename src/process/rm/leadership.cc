@@ -68,7 +68,7 @@ base::Status Leadership::Start() {
 // ---- Becoming active and stepping down ----
 
 void Leadership::Elected(std::unique_ptr<env::Store> store) {
-  base::Result<ResourceManagerOptions> options = options_.manager();
+  base::Result<ResourceManagerOptions> options = options_.manager(*store);
   base::Status started = options.ok() ? base::Status{} : options.error();
   if (started.ok()) {
     options->may_act = [this] { return elector_->MayAct(); };

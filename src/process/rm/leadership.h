@@ -11,6 +11,7 @@
 #include "env/log.h"
 #include "env/loop.h"
 #include "env/net.h"
+#include "env/store.h"
 #include "process/rm/ports.h"
 #include "process/rm/resource_manager.h"
 #include "process/rpc/rpc_client.h"
@@ -23,8 +24,8 @@ struct LeadershipOptions {
   std::map<std::string, env::Endpoint> admin_of;  // of every member, for what they ask each other
   model::AccessList admin_acl;
   std::function<std::vector<std::string>(const std::string&)> groups_of;
-  /// Read again for each leadership: the configuration's files may have changed.
-  std::function<base::Result<ResourceManagerOptions>()> manager;
+  /// Read again for each leadership: the configuration's files may have changed, and what `store` has of it.
+  std::function<base::Result<ResourceManagerOptions>(env::Store& store)> manager;
   std::function<void(ResourceManager&)> on_active;
   /// The manager is about to end.
   std::function<void()> on_standby;

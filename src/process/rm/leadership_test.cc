@@ -107,7 +107,7 @@ class Pair {
     for (int i = 0; i < kManagers; ++i) options.admin_of[NameOf(i)] = {NameOf(i), 8033};
     options.admin_acl = {.everybody = true, .users = {}, .groups = {}};
     options.groups_of = [](const std::string&) { return std::vector<std::string>{}; };
-    options.manager = [groups = options.groups_of]() -> base::Result<ResourceManagerOptions> {
+    options.manager = [groups = options.groups_of](env::Store&) -> base::Result<ResourceManagerOptions> {
       ResourceManagerOptions manager_options;
       manager_options.groups_of = groups;
       manager_options.rack_of = [](const std::string&) { return "/default-rack"; };

@@ -109,6 +109,10 @@ base::Status ResourceManager::Open() {
                                              });
   first.push_back({kEpochTable, "", base::EncodeStored(started.epoch)});
   std::move(state->forgotten.begin(), state->forgotten.end(), std::back_inserter(first));
+  if (options_.scheduler_conf) {
+    MakeSchedulerConf();
+    for (env::Row& row : scheduler_conf_->AtStart()) first.push_back(std::move(row));
+  }
   launcher_ = std::make_unique<MasterLauncher>(loop_, net_, machine_->core(), *keys_, options_.launcher,
                                                [this](m::MasterLaunched event) { Post(std::move(event)); });
   Recover(std::move(started));
@@ -159,14 +163,45 @@ void ResourceManager::StoreForCertain(std::vector<env::Row> rows, std::function<
     if (!*alive) return;
     if (status.ok()) return stored();
     if (status.error().kind != env::CommitFailure::kRefused) return StoreLost(status.error());
-    Warn("Keys and epoch could not be stored and are tried again: " + status.error().message);
+    Warn("The state store refused a change, which is tried again: " + status.error().message);
     loop_.After(kStoreRetry, [this, alive, rows, stored] {
       if (*alive) StoreForCertain(rows, stored);
     });
   });
 }
 
+void ResourceManager::MakeSchedulerConf() {
+  const auto use = [this](const config::Properties& keys, SchedulerConf::Done done) {
+    std::vector<std::string> warnings;
+    ReloadQueues(options_.scheduler_conf->parse(keys, warnings), [done = std::move(done)](const auto& refused) {
+      done(refused ? base::Status(base::Error{refused->message}) : base::Status());
+    });
+    for (const std::string& warning : warnings) Warn(warning);
+  };
+  scheduler_conf_ = std::make_unique<SchedulerConf>(*options_.scheduler_conf, use,
+                                                    [this](std::vector<env::Row> rows, std::function<void()> stored) {
+                                                      StoreForCertain(std::move(rows), std::move(stored));
+                                                    });
+}
+
+base::Status ResourceManager::TryQueues(const config::Properties& keys) const {
+  std::vector<std::string> ignored;
+  scheduler::EffectSink effects;
+  const model::scheduler::Event reload =
+      model::scheduler::QueuesReloaded{options_.scheduler_conf->parse(keys, ignored), 1};
+  scheduler().Fork()->Step(now(), {&reload, 1}, effects);
+  for (const model::scheduler::Effect& effect : effects) {
+    const auto* refused = std::get_if<model::scheduler::CallRefused>(&effect);
+    if (refused) return base::Error{endpoints::yarn::ExceptionOf(refused->refused).message};
+  }
+  return {};
+}
+
 base::Result<model::QueueTree> ResourceManager::ReadQueues() const {
+  if (scheduler_conf_) {  // AdminService
+    return base::Error{
+        "java.io.IOException: Scheduler configuration is mutable. refreshQueues is not allowed in this scenario."};
+  }
   std::vector<std::string> warnings;
   base::Result<model::QueueTree> queues = options_.read_queues(warnings);
   for (const std::string& warning : warnings) Warn(warning);

@@ -24,6 +24,7 @@
 #include "process/rm/machine.h"
 #include "process/rm/ports.h"
 #include "process/rm/queue_edit.h"
+#include "process/rm/scheduler_conf.h"
 #include "process/rm/stored_state.h"
 #include "process/rm/summary.h"
 #include "process/rm/viewer.h"
@@ -73,6 +74,8 @@ struct ResourceManagerOptions {
   /// That file with a change, checked and not written; and what writes it. Empty: there is no file.
   std::function<base::Result<QueueEdit>(const QueueChange&)> edit_queue_file;
   std::function<base::Status(const QueueEdit&)> write_queue_file;
+  /// How `yarn schedulerconf` changes the queues, and not the file; nothing: it does not.
+  std::optional<SchedulerConfOptions> scheduler_conf;
   /// Of what happens; what a recovery finds in the store is summed up (on_recovered).
   std::function<void(const model::rm::StateChanged&)> on_state_change;
   std::function<void(size_t applications, size_t attempts)> on_recovered;
@@ -158,6 +161,10 @@ class ResourceManager {
   /// Takes a queue configuration into use, unless the scheduler refuses it; then the queues stay.
   using ReloadDone = std::function<void(const std::optional<endpoints::yarn::RemoteException>& refused)>;
   void ReloadQueues(model::QueueTree queues, ReloadDone done);
+  /// Null: `yarn schedulerconf` changes nothing here.
+  SchedulerConf* scheduler_conf() { return scheduler_conf_.get(); }
+  /// What a copy of the scheduler has against queues of these keys. Cost: the scheduler's state.
+  base::Status TryQueues(const config::Properties& keys) const;
 
   // ---- What operators do (draining.cc) ----
   static constexpr char kDrainingTable[] = "rm/draining";
@@ -230,6 +237,7 @@ class ResourceManager {
   base::Result<StoredState> ReadStore();
   /// What was stored of hosts that are drained.
   base::Status LoadDrained(StoredState& state);
+  void MakeSchedulerConf();
   void TellOf(const StoredState& state) const;
   void Serve(Ports& ports);
   bool MayAct() const { return !options_.may_act || options_.may_act(); }
@@ -315,6 +323,7 @@ class ResourceManager {
   base::WallTime started_;
   std::unique_ptr<ResourceMachine> machine_;
   std::unique_ptr<KeyRing> keys_;
+  std::unique_ptr<SchedulerConf> scheduler_conf_;
   std::unique_ptr<MasterLauncher> launcher_;
   std::unique_ptr<Ports> own_ports_;  // of one that runs alone
   Ports* ports_ = nullptr;

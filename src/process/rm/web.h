@@ -68,6 +68,11 @@ class Web {
   Document ContainerDocument(const App& app, const Container& container) const;
   // web_scheduler.cc
   void ClusterScheduler(const http::Request& request, const Reply& reply);
+  // web_scheduler_conf.cc
+  void ClusterConf(const http::Request& request, const Segments& path, const Reply& reply);
+  bool MayChangeConf(const std::string& user, const config::CapacityChange& change) const;
+  void ChangeConf(const http::Request& request, bool only_try, const Reply& reply);
+  void FormatConf(const http::Request& request, const Reply& reply);
   // web_change.cc: what changes something
   void NewApplication(const http::Request& request, const Reply& reply);
   void Submit(const http::Request& request, const Reply& reply);

@@ -150,10 +150,11 @@ struct Configuration {
   RmSettings settings;
 };
 
-base::Result<Configuration> ReadConfiguration(const SettingsSource& from) {
+/// `store`: of a manager that begins; may hold queues.
+base::Result<Configuration> ReadConfiguration(const SettingsSource& from, env::Store* store = nullptr) {
   base::Result<config::Settings> source = LoadSettings(from);
   if (!source.ok()) return source.error();
-  base::Result<RmSettings> settings = ReadRmSettings(*source, from.hadoop_conf);
+  base::Result<RmSettings> settings = ReadRmSettings(*source, from.hadoop_conf, store);
   if (!settings.ok()) return settings.error();
   if (base::Status kept = KeepStrangersOut(source->conf); !kept.ok()) return kept.error();
   // Read again by each refresh, keys and files: Hadoop does so, too.
@@ -193,13 +194,18 @@ void Prepare(Daemon& daemon, const config::HadoopConf& conf, RmSettings& setting
   if (text.ok()) daemon.allocation_text = std::move(*text);
 }
 
-base::Status StartAlone(Daemon& daemon, Configuration& configuration) {
+base::Status StartAlone(Daemon& daemon, Configuration& configuration, const SettingsSource& from) {
   RmSettings& settings = configuration.settings;
   base::Result<std::unique_ptr<env::Store>> store = env_posix::OpenSqliteStore(
       settings.state_directory + "/fairlead-rm.db", *daemon.loop, env_posix::Durability::kMachine,
       "applications that were acknowledged, the keys of their tokens, and the epoch");
   if (!store.ok()) return store.error();
   daemon.store = std::move(*store);
+  if (settings.manager.scheduler_conf) {
+    base::Result<Configuration> again = ReadConfiguration(from, daemon.store.get());
+    if (!again.ok()) return again.error();
+    configuration = std::move(*again);
+  }
   Prepare(daemon, configuration.source.conf, settings);
   base::Result<std::unique_ptr<process::rm::ResourceManager>> manager =
       process::rm::ResourceManager::Start(*daemon.loop, *daemon.loop, daemon.store.get(), std::move(settings.manager));
@@ -219,8 +225,8 @@ process::rm::LeadershipOptions Membership(Daemon& daemon, const RmSettings& sett
   options.admin_of = settings.ha->admin;
   options.admin_acl = settings.manager.admin_acl;
   options.groups_of = settings.manager.groups_of;
-  options.manager = [&daemon, from]() -> base::Result<process::rm::ResourceManagerOptions> {
-    base::Result<Configuration> now = ReadConfiguration(from);
+  options.manager = [&daemon, from](env::Store& store) -> base::Result<process::rm::ResourceManagerOptions> {
+    base::Result<Configuration> now = ReadConfiguration(from, &store);
     if (!now.ok()) return now.error();
     Prepare(daemon, now->source.conf, now->settings);
     now->settings.manager.on_store_lost = nullptr;  // the elector says so, too, and this process goes on as a standby
@@ -286,8 +292,8 @@ int RunResourceManager(const RmOptions& options) {
   }
   const std::string profile = settings.manager.profile;  // the start takes the manager's settings
   const std::string wishes = ToString(settings.manager.core.queues.wishes);
-  const base::Status started =
-      settings.ha ? StartAsMember(daemon, *configuration, options.settings) : StartAlone(daemon, *configuration);
+  const base::Status started = settings.ha ? StartAsMember(daemon, *configuration, options.settings)
+                                           : StartAlone(daemon, *configuration, options.settings);
   if (!started.ok()) return Refuse(started.error().message, 1);
   WatchQueues(daemon);
   for (const int signal : {SIGTERM, SIGINT}) {

@@ -216,23 +216,81 @@ std::string AddressOfHost(const std::string& host) {
   return text;
 }
 
+base::Result<std::string> ReadQueueFile(const std::string& file) {
+  base::Result<std::string> text = env_posix::MakePosixDisk()->ReadFile(file, uint64_t{16} << 20);
+  if (!text.ok()) return base::Error{file + ": " + text.error().message};
+  return text;
+}
+
 base::Result<model::QueueTree> ReadQueues(const profiles::QueueFile& form, const std::string& file,
                                           const HadoopConf& site, std::vector<std::string>& warnings) {
-  const auto disk = env_posix::MakePosixDisk();
-  base::Result<std::string> text = disk->ReadFile(file, uint64_t{16} << 20);
-  if (!text.ok()) return base::Error{file + ": " + text.error().message};
+  const base::Result<std::string> text = ReadQueueFile(file);
+  if (!text.ok()) return text.error();
   return form.parse(*text, file, site, warnings);
+}
+
+constexpr char kConfStore[] = "yarn.scheduler.configuration.store.class";
+constexpr char kConfPolicy[] = "yarn.scheduler.configuration.mutation.acl-policy.class";
+
+/// YarnConfigurationStoreFactory. All that keep something keep it in the manager's state here.
+bool ChangesAreTaken(const HadoopConf& conf) {
+  const std::string store = conf.String(kConfStore, "file");
+  for (const char* name : {"memory", "leveldb", "zk", "fs"}) {
+    if (store == name) return true;
+  }
+  if (store != "file") conf.Refuse(kConfStore, "'" + store + "' is no store; write file, memory, leveldb, zk or fs");
+  return false;
+}
+
+bool QueueAdminsMayChange(const HadoopConf& conf) {
+  const std::string policy = conf.String(kConfPolicy);
+  if (policy.ends_with(".QueueAdminConfigurationMutationACLPolicy")) return true;
+  if (!policy.empty() && !policy.ends_with(".DefaultConfigurationMutationACLPolicy")) {
+    conf.Refuse(kConfPolicy, policy + " is not supported; write the class of Hadoop's default or of its queue admins");
+  }
+  return false;
+}
+
+/// Queues that `yarn schedulerconf` changes: those stored, at the first start the file's.
+base::Result<model::QueueTree> KeptQueues(const profiles::QueueFile& form, const std::string& file,
+                                          const HadoopConf& site, env::Store* store, RmSettings& out) {
+  process::rm::SchedulerConfOptions conf;
+  conf.kept = site.String(kConfStore) != "memory";
+  conf.queue_admins = QueueAdminsMayChange(site);
+  conf.read_file = [&form, file]() -> base::Result<config::Properties> {
+    const base::Result<std::string> text = ReadQueueFile(file);
+    if (!text.ok()) return text.error();
+    return form.keys(*text, file);
+  };
+  conf.parse = [&form, site](const config::Properties& keys, std::vector<std::string>& warnings) {
+    return form.from_keys(keys, site, warnings);
+  };
+  if (conf.kept && store != nullptr) {
+    auto stored = process::rm::LoadSchedulerConf(*store);
+    if (!stored.ok()) return stored.error();
+    if (*stored) conf.start = std::move(**stored);
+  }
+  if (conf.start.version == 0) {
+    base::Result<config::Properties> keys = conf.read_file();
+    if (!keys.ok()) return keys.error();
+    conf.start.keys = std::move(*keys);
+  }
+  model::QueueTree tree = conf.parse(conf.start.keys, out.warnings);
+  out.manager.scheduler_conf = std::move(conf);
+  return tree;
 }
 
 /// Fairlead's own file gives them, or the profile's file, or there are none.
 base::Result<model::QueueTree> FindQueues(const config::Settings& settings, const std::string& conf_directory,
-                                          const profiles::QueueFile& form, RmSettings& out) {
+                                          const profiles::QueueFile& form, env::Store* store, RmSettings& out) {
   if (settings.queues) return *settings.queues;
   std::string file = settings.conf.String(form.key, form.name);
   if (!file.starts_with("/") && !conf_directory.empty())
     file = std::filesystem::absolute(conf_directory).lexically_normal() / file;
-  if (file.starts_with("/") && env_posix::MakePosixDisk()->Stat(file).ok()) {
+  const bool kept = form.keys != nullptr && ChangesAreTaken(settings.conf);
+  if (kept || (file.starts_with("/") && env_posix::MakePosixDisk()->Stat(file).ok())) {
     out.allocation_file = file;
+    if (kept) return KeptQueues(form, file, settings.conf, store, out);
     return ReadQueues(form, file, settings.conf, out.warnings);
   }
   if (settings.conf.IsSet(form.key)) settings.conf.Refuse(form.key, file + " is not there; write the path of the file");
@@ -240,7 +298,8 @@ base::Result<model::QueueTree> FindQueues(const config::Settings& settings, cons
 }
 
 /// Profile, its queues, and the scheduler made of both.
-base::Status ReadProfile(const config::Settings& settings, const std::string& conf_directory, RmSettings& out) {
+base::Status ReadProfile(const config::Settings& settings, const std::string& conf_directory, env::Store* store,
+                         RmSettings& out) {
   const char* key = "fairlead.scheduler.profile";
   const ProfileChoice choice = ChooseProfile(settings.conf, conf_directory);
   out.manager.profile = choice.name;
@@ -249,7 +308,7 @@ base::Status ReadProfile(const config::Settings& settings, const std::string& co
   out.watches_queues = profile != nullptr && profile->queue_file.watched;
   model::QueueTree queues;
   if (profile != nullptr) {
-    base::Result<model::QueueTree> found = FindQueues(settings, conf_directory, profile->queue_file, out);
+    base::Result<model::QueueTree> found = FindQueues(settings, conf_directory, profile->queue_file, store, out);
     if (!found.ok()) return found.error();
     queues = std::move(*found);
   }
@@ -341,7 +400,8 @@ ProfileChoice ChooseProfile(const HadoopConf& conf, const std::string& conf_dire
   return {"fairlead", "it is the default"};
 }
 
-base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std::string& conf_directory) {
+base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std::string& conf_directory,
+                                        env::Store* store) {
   RmSettings out;
   base::Result<std::optional<HaSettings>> ha = ReadHaSettings(given.conf);
   if (!ha.ok()) return ha.error();
@@ -373,7 +433,7 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std
     if (!hosts.ok()) return hosts.error();
     *list = std::move(hosts->names);
   }
-  if (base::Status status = ReadProfile(settings, conf_directory, out); !status.ok()) return status.error();
+  if (base::Status status = ReadProfile(settings, conf_directory, store, out); !status.ok()) return status.error();
   base::Result<std::function<std::string(const std::string&)>> racks = RackLookup(conf);
   if (!racks.ok()) return racks.error();
   out.manager.rack_of = std::move(*racks);

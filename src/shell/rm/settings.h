@@ -8,6 +8,7 @@
 #include "config/fairlead_yaml.h"
 #include "config/host_list.h"
 #include "env/net.h"
+#include "env/store.h"
 #include "process/http/known_hosts.h"
 #include "process/rm/resource_manager.h"
 #include "shell/rm/ha_settings.h"
@@ -39,7 +40,9 @@ ProfileChoice ChooseProfile(const config::HadoopConf& conf, const std::string& c
 
 /// Reads and checks the whole configuration; what cannot be honoured (Kerberos, node labels, ...) is an Error with the
 /// key, the reason and what to write. `conf_directory` is where a relative allocation file is looked for; may be empty.
-base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std::string& conf_directory);
+/// `store`: has queues that `yarn schedulerconf` changed; without one those of the file count.
+base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std::string& conf_directory,
+                                        env::Store* store = nullptr);
 
 /// A warning for each wish that is on without what it needs.
 void AddWishWarnings(const model::Wishes& wishes, std::vector<std::string>& warnings);

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 
+#include "base/stored.h"
 #include "profiles/profile.h"
 
 namespace fairlead::shell {
@@ -110,6 +111,62 @@ TEST(RmSettingsTest, QueuesThatHadoopRefusesAreRefusedAtTheStart) {
   const auto read = ReadRmSettings(config::Settings(), directory.path());
   ASSERT_FALSE(read.ok());
   EXPECT_THAT(read.error().message, testing::HasSubstr("the queues are refused: "));
+}
+
+/// A store that holds what `yarn schedulerconf` made of the queues.
+class ConfStore final : public env::Store {
+ public:
+  void Commit(std::vector<env::Row>, std::function<void(env::CommitStatus)>) override { FAIL() << "only read"; }
+  base::Result<std::vector<env::Row>> Load(const std::string& table) override {
+    if (table != process::rm::kSchedulerConfTable) return std::vector<env::Row>{};
+    const process::rm::SchedulerConfRecord record{
+        3, {{"yarn.scheduler.capacity.root.queues", "kept"}, {"yarn.scheduler.capacity.root.kept.capacity", "100"}}};
+    return std::vector<env::Row>{{table, "all", base::EncodeStored(record)}};
+  }
+  std::string Name() const override { return "a store"; }
+};
+
+constexpr char kStoreClass[] = "yarn.scheduler.configuration.store.class";
+
+TEST(RmSettingsTest, StoredQueuesGoBeforeTheFilesWhereAStoreKeepsThem) {
+  const ConfDirectory directory(
+      {{"capacity-scheduler.xml",
+        "<configuration>" + Property("root.queues", "a") + Property("root.a.capacity", "100") + "</configuration>"}});
+  ConfStore store;
+  const auto queue = [&](const char* store_class, env::Store* from) {
+    config::Settings settings;
+    if (store_class) settings.conf.Set(kStoreClass, store_class);
+    const auto read = ReadRmSettings(settings, directory.path(), from);
+    EXPECT_TRUE(read.ok()) << read.error().message;
+    EXPECT_EQ(read->manager.scheduler_conf.has_value(), store_class && std::string_view(store_class) != "file");
+    return read->manager.core.queues.queues.back().name;
+  };
+  for (const char* none : {static_cast<const char*>(nullptr), "file", "memory"})
+    EXPECT_EQ(queue(none, &store), "root.a");
+  for (const char* kept : {"leveldb", "zk", "fs"}) {
+    EXPECT_EQ(queue(kept, nullptr), "root.a");
+    EXPECT_EQ(queue(kept, &store), "root.kept");
+  }
+}
+
+TEST(RmSettingsTest, AStoreAndAPolicyThatNobodyKnowsAreRefused) {
+  const ConfDirectory directory(
+      {{"capacity-scheduler.xml",
+        "<configuration>" + Property("root.queues", "a") + Property("root.a.capacity", "100") + "</configuration>"}});
+  config::Settings settings;
+  settings.conf.Set(kStoreClass, "db");
+  EXPECT_THAT(ReadRmSettings(settings, directory.path()).error().message, testing::HasSubstr("'db' is no store"));
+  settings.conf.Set(kStoreClass, "memory");
+  const char* policy = "yarn.scheduler.configuration.mutation.acl-policy.class";
+  settings.conf.Set(policy, "org.example.Mine");
+  EXPECT_THAT(ReadRmSettings(settings, directory.path()).error().message,
+              testing::HasSubstr("org.example.Mine is not supported"));
+  settings.conf.Set(policy,
+                    "org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.conf."
+                    "QueueAdminConfigurationMutationACLPolicy");
+  const auto read = ReadRmSettings(settings, directory.path());
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_TRUE(read->manager.scheduler_conf->queue_admins);
 }
 
 TEST(RmSettingsTest, AMisspeltKeyIsToldWithTheOneThatIsMeant) {

@@ -124,7 +124,7 @@ void Cluster::StartMember(Manager& manager) {
   for (const Manager& each : rms_) options.admin_of[each.name] = {each.name, kAdminPort};
   options.admin_acl.everybody = true;
   options.groups_of = [](const std::string&) { return std::vector<std::string>{}; };
-  options.manager = [this, name = manager.name]() -> base::Result<process::rm::ResourceManagerOptions> {
+  options.manager = [this, name = manager.name](env::Store&) -> base::Result<process::rm::ResourceManagerOptions> {
     return RmOptions(name);
   };
   options.on_active = [this](process::rm::ResourceManager&) { ++world_.counts()["leader elected"]; };
