@@ -17,7 +17,7 @@ template <class Options>
 void AddLogOptions(CLI::App& daemon, Options& options) {
   daemon.add_option("--log-file", options.log_file, "log here, rotated (default: stderr)");
   daemon.add_option("--log-level", options.log_level, "debug, info, warn or error")
-      ->transform(CLI::CheckedTransformer(kLogLevels, CLI::ignore_case));
+      ->transform(CLI::CheckedTransformer(kLogLevels, CLI::ignore_case).description(""));  // else --help shows numbers
 }
 
 /// Options of a daemon that reads Hadoop's configuration.

@@ -59,8 +59,8 @@ void AddEnd(const yarn::ApplicationReportProto& report, Told& told) {
   const bool failed = report.FinalApplicationStatus() != yarn::FinalApplicationStatusProto::kSucceeded;
   if (end.error.empty() && failed) end.error = "the resource manager says " + std::string(Name(state));
   told.story.Apply(end);
-  // What the last line lacks was cut off by a crash.
-  told.log.resize(told.log.rfind('\n') + 1);
+  told.log.resize(history::WholeLines(told.log).size());
+  if (!told.log.empty() && !told.log.ends_with('\n')) told.log += '\n';
   told.log += history::ToLine(end);
 }
 

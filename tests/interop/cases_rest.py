@@ -408,10 +408,10 @@ def web_proxy(cluster, work):
         page.shutdown()
     recordings.compare("web-proxy", [named(row, apps) for row in rows], work, differs={
         "GET /proxy/<running>/jobs.* page": ".* GET /ui/jobs/.id=1&x=a%20b .*",  # not written anew
-        "GET /proxy/<running>/elsewhere( page)?": "302 http://127.0.0.1:1/elsewhere yes|.* GET /ui/elsewhere .*",  # the browser's to follow
+        "GET /proxy/<running>/elsewhere": "502 None None",  # another server is not asked
         "GET /proxy/(nonsense/)?": "404 None None",
         "GET /proxy/redirect/<running>/x( page)?": "200 None yes|.* GET /ui/x .*",
-        "GET /": "200 None None",
+        "GET /": "302 /cluster None",
     })
 
 

@@ -63,6 +63,7 @@ class Words(unittest.TestCase):
             with self.subTest(words):
                 after = shown.partition("Examples:\n")[2]
                 self.assertGreaterEqual(len(re.findall(rf"^  fairlead {' '.join(words)}\b", after, re.M)), 2)
+                self.assertNotIn("ENUM:", shown)  # numbers of ours
 
     def test_version(self):
         shown = run("--version")

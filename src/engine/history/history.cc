@@ -223,18 +223,23 @@ void History::On(const StageSummed& event) {
   Drop(*stage, event.summary);
 }
 
+std::string_view WholeLines(std::string_view text) {
+  const size_t last = text.rfind('\n') + 1;
+  return last < text.size() && ParseLine(text.substr(last)).ok() ? text : text.substr(0, last);
+}
+
 base::Result<History> ReadLog(std::string_view text) {
   History history;
+  text = WholeLines(text);
   for (int64_t number = 1; !text.empty(); ++number) {
-    const size_t end = text.find('\n');
-    if (end == std::string_view::npos) break;  // cut off by a crash
+    const size_t end = std::min(text.find('\n'), text.size());
     const base::Result<std::optional<Event>> event = ParseLine(text.substr(0, end));
     if (!event) return base::Error{"line " + std::to_string(number) + ": " + event.error().message};
     if (number == 1 && !(*event && std::holds_alternative<ApplicationStarted>(**event))) {
       return base::Error{"line 1 does not start an application: no event log"};
     }
     if (*event) history.Apply(**event);
-    text.remove_prefix(end + 1);
+    text.remove_prefix(std::min(end + 1, text.size()));
   }
   if (history.application().id.empty()) return base::Error{"no whole line: no event log"};
   return history;

@@ -138,8 +138,10 @@ std::string ToJson(const History& history);
 inline constexpr size_t kRunningShown = 500;
 std::string RunningToJson(const History& history);
 
-/// Reads a whole log. A last line that was cut off by a crash is passed over; any other bad line is an error with its
-/// number.
+/// The part of a log that can be read: all but a last line that a crash cut off. One that lacks its line end alone
+/// counts.
+std::string_view WholeLines(std::string_view text);
+/// Reads the whole lines of a log. Any bad line is an error with its number.
 base::Result<History> ReadLog(std::string_view text);
 
 }  // namespace fairlead::engine::history

@@ -186,6 +186,9 @@ TEST(HistoryTest, ALogThatWasCutOffIsReadUpToThere) {
   ASSERT_TRUE(cut.ok()) << cut.error().message;
   EXPECT_FALSE(cut->ended());
   EXPECT_EQ(cut->jobs().at(0).ended_ms, 2350);
+  const auto without_its_end = ReadLog(whole.substr(0, whole.size() - 1));
+  ASSERT_TRUE(without_its_end.ok()) << without_its_end.error().message;
+  EXPECT_TRUE(without_its_end->ended());
 }
 
 TEST(HistoryTest, RefusesWhatIsNoLog) {

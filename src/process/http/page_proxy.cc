@@ -64,30 +64,117 @@ std::optional<Response> ProxyRefusal(const Request& request, std::initializer_li
   return std::nullopt;
 }
 
-void PassOn(env::Loop& loop, env::Net& net, const Request& request, const PageAddress& page, const std::string& rest,
-            const std::string& owner, Headers more, std::function<void(base::Result<Response>)> done) {
-  ClientRequest fetch;
-  fetch.endpoint = page.endpoint;
-  fetch.method = request.method;
-  fetch.target = rest == "/" && !page.path.empty() ? page.path : page.path + rest;
-  for (const auto& [name, value] : request.headers) {
-    if (IsPassedOn(name)) fetch.headers.emplace_back(name, value);
+namespace {
+
+constexpr int kHops = 5;
+
+/// `location` without the page's own origin: a path from the "/" on, or one relative to what was asked for. nullopt: it
+/// is another server's.
+std::optional<std::string> OwnPath(std::string_view location, const env::Endpoint& own) {
+  constexpr std::string_view kHttp = "http:";
+  const size_t name = location.find_first_of(":/?#");
+  const bool scheme = name != std::string_view::npos && location[name] == ':';
+  if (scheme && !boost::algorithm::istarts_with(location, kHttp)) return std::nullopt;
+  if (scheme) location.remove_prefix(kHttp.size());
+  if (!location.starts_with("//")) return scheme ? std::nullopt : std::optional(std::string(location));
+  location.remove_prefix(2);
+  const size_t end = std::min(location.find_first_of("/?#"), location.size());
+  const base::Result<env::Endpoint> endpoint = env::ParseEndpoint(location.substr(0, end), 80);
+  if (!endpoint.ok() || endpoint->port != own.port || !boost::algorithm::iequals(endpoint->host, own.host)) {
+    return std::nullopt;
   }
-  fetch.headers.insert(fetch.headers.end(), more.begin(), more.end());
-  fetch.headers.emplace_back(kVia, kOwnHop);
-  fetch.body = request.body;
-  fetch.body_bytes_max = kFetched.bytes_max / 2;
-  fetch.table = Fetched();
-  fetch.charged = owner;
-  Fetch(loop, net, std::move(fetch), [done = std::move(done)](base::Result<Response> answer) {
-    if (answer.ok()) {
+  location.remove_prefix(end);
+  return (location.starts_with('/') ? "" : "/") + std::string(location);
+}
+
+/// What follows `prefix` in a path; nullopt: the path is not below it.
+std::optional<std::string> Below(const std::string& path, const std::string& prefix) {
+  if (!path.starts_with(prefix)) return std::nullopt;
+  std::string rest = path.substr(prefix.size());
+  if (!rest.empty() && rest[0] != '/' && rest[0] != '?' && rest[0] != '#') return std::nullopt;
+  return rest;
+}
+
+/// The path of an address of ours.
+std::string PathOf(const std::string& address) {
+  const size_t scheme = address.find("://");
+  if (scheme == std::string::npos) return address;
+  const size_t path = address.find('/', scheme + 3);
+  return path == std::string::npos ? "" : address.substr(path);
+}
+
+/// One page on its way, until `done_`.
+class Passing : public std::enable_shared_from_this<Passing> {
+ public:
+  Passing(env::Loop& loop, env::Net& net, const Request& request, Shown shown,
+          std::function<void(base::Result<Response>)> done)
+      : loop_(loop), net_(net), shown_(std::move(shown)), done_(std::move(done)) {
+    fetch_.endpoint = shown_.page.endpoint;
+    fetch_.method = request.method;
+    for (const auto& [name, value] : request.headers) {
+      if (IsPassedOn(name)) fetch_.headers.emplace_back(name, value);
+    }
+    fetch_.headers.insert(fetch_.headers.end(), shown_.more.begin(), shown_.more.end());
+    fetch_.headers.emplace_back(kVia, kOwnHop);
+    fetch_.body = request.body;
+    fetch_.body_bytes_max = kFetched.bytes_max / 2;
+    fetch_.table = Fetched();
+    fetch_.charged = shown_.owner;
+  }
+
+  void Get(const std::string& target) {
+    fetch_.target = target;
+    Fetch(loop_, net_, fetch_, [self = shared_from_this()](base::Result<Response> answer) {
+      if (!answer.ok()) return self->done_(std::move(answer));
       std::erase_if(answer->headers, [](const auto& header) {
         return IsOneOf(header.first,
                        {"Transfer-Encoding", "Content-Length", "Content-Type", "Connection", "Keep-Alive"});
       });
+      self->Redirected(std::move(*answer));
+    });
+  }
+
+ private:
+  void Redirected(Response answer) {
+    const auto header = std::ranges::find_if(
+        answer.headers, [](const auto& each) { return boost::algorithm::iequals(each.first, "Location"); });
+    if (header == answer.headers.end()) return done_(std::move(answer));
+    const std::optional<std::string> path = OwnPath(header->second, shown_.page.endpoint);
+    if (!path) {
+      return done_(base::Error{"the page leads to " + header->second +
+                               ", another server, and the proxy shows nothing but the page itself"});
     }
-    done(std::move(answer));
-  });
+    if (path->starts_with('/') && !Below(*path, PathOf(shown_.below))) {
+      const std::optional<std::string> rest = Below(*path, shown_.page.path);
+      if (!rest) return Follow(*path, std::move(answer));
+      header->second = shown_.below + (rest->starts_with('/') ? "" : "/") + *rest;
+    }
+    done_(std::move(answer));
+  }
+
+  /// Our addresses have no name for that part of the page's server.
+  void Follow(const std::string& path, Response answer) {
+    const bool reads = fetch_.method == "GET" || fetch_.method == "HEAD";
+    if (!reads || answer.status < 300 || answer.status > 399) return done_(std::move(answer));
+    if (++hops_ > kHops || !IsVisible(path)) return done_(base::Error{"the page leads on and on"});
+    Get(path.substr(0, path.find('#')));
+  }
+
+  env::Loop& loop_;
+  env::Net& net_;
+  const Shown shown_;
+  std::function<void(base::Result<Response>)> done_;
+  ClientRequest fetch_;
+  int hops_ = 0;
+};
+
+}  // namespace
+
+void PassOn(env::Loop& loop, env::Net& net, const Request& request, Shown shown,
+            std::function<void(base::Result<Response>)> done) {
+  const std::string& base = shown.page.path;
+  const std::string target = shown.rest == "/" && !base.empty() ? base : base + shown.rest;
+  std::make_shared<Passing>(loop, net, request, std::move(shown), std::move(done))->Get(target);
 }
 
 }  // namespace fairlead::process::http

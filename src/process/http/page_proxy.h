@@ -32,11 +32,20 @@ base::Result<PageAddress> ParsePageUrl(std::string url, std::string_view whose);
 /// method is none of `methods`, or it has come through this proxy before.
 std::optional<Response> ProxyRefusal(const Request& request, std::initializer_list<std::string_view> methods);
 
-/// Fetches `rest` (path and query, from the "/" on) of the page with what of the request may be passed on: its method,
-/// its body and headers that say nothing of who asks; `more` are added. `done` gets the answer with the headers of its
-/// connection left out. What this thread fetches at a time has a bound, and so has a page; over that the fetch of whose
-/// pages hold most fails: `owner`'s or another's.
-void PassOn(env::Loop& loop, env::Net& net, const Request& request, const PageAddress& page, const std::string& rest,
-            const std::string& owner, Headers more, std::function<void(base::Result<Response>)> done);
+/// How a page is shown.
+struct Shown {
+  PageAddress page;
+  std::string rest;   // path and query of what is asked for, from the "/" on
+  std::string below;  // the path or address of ours below which the page is shown, without a final slash
+  std::string owner;  // whose pages hold more than others' is refused first
+  Headers more;       // that the page gets besides
+};
+
+/// Fetches `rest` of the page with what of the request may be passed on: its method, its body and headers that say
+/// nothing of who asks. `done` gets the answer with the headers of its connection left out. A redirection leads below
+/// `below`; one to another part of the page's server is followed here, one to another server is an error. What this
+/// thread fetches at a time has a bound, and so has a page; over that a fetch of the owner whose pages hold most fails.
+void PassOn(env::Loop& loop, env::Net& net, const Request& request, Shown shown,
+            std::function<void(base::Result<Response>)> done);
 
 }  // namespace fairlead::process::http

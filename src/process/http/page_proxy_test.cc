@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <memory>
+
 #include "env_posix/posix_loop.h"
 #include "process/http/known_hosts.h"
 #include "process/http/server.h"
@@ -33,32 +36,63 @@ TEST(PageProxy, WhoIsRefused) {
   EXPECT_FALSE(ProxyRefusal(request, {"GET"})) << "somebody follows a link";
 }
 
+/// A page's server, which answers what `answer` makes; and a proxy before it.
+class Behind {
+ public:
+  explicit Behind(std::function<Response(const Request&)> answer) : answer_(std::move(answer)) {
+    auto server = Server::Listen(*loop_, *loop_, {"127.0.0.1", 0}, {}, [&](Request request, const Server::Reply& reply) {
+      seen_ = std::move(request);
+      reply(answer_(seen_));
+    });
+    EXPECT_TRUE(server.ok());
+    server_ = std::move(*server);
+  }
+  std::string address() const { return server_->local().ToString(); }
+  const Request& seen() const { return seen_; }
+
+  base::Result<Response> Ask(const Request& request, const std::string& rest, const std::string& base = "/base") {
+    base::Result<Response> answer = base::Error{"none"};
+    PassOn(*loop_, *loop_, request,
+           {.page = *ParsePageUrl(address() + base, "the page"),
+            .rest = rest,
+            .below = "/proxy/it",
+            .owner = "eve",
+            .more = {{"X-More", "yes"}}},
+           [&](base::Result<Response> got) {
+             answer = std::move(got);
+             loop_->Stop();
+           });
+    loop_->Run();
+    return answer;
+  }
+  /// Where the browser is led to, or what it is shown.
+  std::string Leads(const std::string& rest, const std::string& base = "/base") {
+    Request request;
+    request.method = "GET";
+    const base::Result<Response> answer = Ask(request, rest, base);
+    if (!answer.ok()) return answer.error().message;
+    const std::string_view location = FindHeader(answer->headers, "Location");
+    return location.empty() ? answer->body : std::string(location);
+  }
+
+ private:
+  std::unique_ptr<env_posix::PosixLoop> loop_ = env_posix::MakePosixLoop();
+  std::function<Response(const Request&)> answer_;
+  Request seen_;
+  std::unique_ptr<Server> server_;
+};
+
 TEST(PageProxy, PassesOnWhatSaysNothingOfWhoAsksAndNoLoop) {
-  const auto loop = env_posix::MakePosixLoop();
-  Request seen;
-  const auto server =
-      Server::Listen(*loop, *loop, {"127.0.0.1", 0}, {}, [&](Request request, const Server::Reply& reply) {
-        seen = std::move(request);
-        Response response = TextResponse(302, "gone");
-        response.headers = {{"Location", "/elsewhere"}};
-        reply(std::move(response));
-      });
-  ASSERT_TRUE(server.ok());
-  const PageAddress page = *ParsePageUrl((*server)->local().ToString() + "/base", "the page");
+  Behind page([](const Request&) { return TextResponse(201, "made"); });
   Request request;
   request.method = "POST";
   request.body = "id=1";
   request.headers = {{"Accept", "text/html"}, {"Cookie", "secret"}, {"Authorization", "Bearer secret"}};
-  base::Result<Response> answer = base::Error{"none"};
-  PassOn(*loop, *loop, request, page, "/jobs/?id=1", "eve", {{"X-More", "yes"}}, [&](base::Result<Response> got) {
-    answer = std::move(got);
-    loop->Stop();
-  });
-  loop->Run();
+  const base::Result<Response> answer = page.Ask(request, "/jobs/?id=1");
   ASSERT_TRUE(answer.ok()) << answer.error().message;
-  EXPECT_EQ(answer->status, 302);
-  EXPECT_EQ(FindHeader(answer->headers, "Location"), "/elsewhere");
+  EXPECT_EQ(answer->status, 201);
   EXPECT_EQ(FindHeader(answer->headers, "Content-Length"), "");
+  const Request& seen = page.seen();
   EXPECT_EQ(seen.method + " " + seen.target + " " + seen.body, "POST /base/jobs/?id=1 id=1");
   EXPECT_EQ(FindHeader(seen.headers, "Accept"), "text/html");
   EXPECT_EQ(FindHeader(seen.headers, "X-More"), "yes");
@@ -66,6 +100,34 @@ TEST(PageProxy, PassesOnWhatSaysNothingOfWhoAsksAndNoLoop) {
   EXPECT_EQ(FindHeader(seen.headers, "Authorization"), "");
   // What it gets cannot be asked of a proxy again.
   EXPECT_EQ(ProxyRefusal(seen, {"POST"})->status, 508);
+}
+
+TEST(PageProxy, RedirectionsLeadToThePageAndNowhereElse) {
+  std::string location;
+  Behind page([&](const Request& request) {
+    Response response = TextResponse(302, "gone");
+    if (request.target == "/mapreduce") return TextResponse(200, "jobs");
+    if (request.target == "/round") location = "/round/";
+    response.headers = {{"Location", location}};
+    return response;
+  });
+  const auto leads = [&](const std::string& to, const std::string& base = "/base") {
+    location = to;
+    return page.Leads("/x", base);
+  };
+  EXPECT_EQ(leads("/base/jobs?id=1"), "/proxy/it/jobs?id=1");
+  EXPECT_EQ(leads("http://" + page.address() + "/base"), "/proxy/it/");
+  EXPECT_EQ(leads("//" + page.address() + "/mapreduce", ""), "/proxy/it/mapreduce");
+  EXPECT_EQ(leads("/mapreduce", ""), "/proxy/it/mapreduce");
+  EXPECT_EQ(leads("jobs/"), "jobs/");
+  EXPECT_EQ(leads("/proxy/it/jobs"), "/proxy/it/jobs") << "the page knows where it is shown";
+  EXPECT_EQ(leads("/mapreduce"), "jobs") << "no address of ours names it";
+  EXPECT_EQ(leads("/round"), "the page leads on and on");
+  for (const std::string other : {"http://127.0.0.1:1/base", "//evil.example/base", "https://127.0.0.1/base", "file:///base",
+                                  "javascript:alert(1)", "HTTP:base", "http://"}) {
+    EXPECT_EQ(leads(other),
+              "the page leads to " + other + ", another server, and the proxy shows nothing but the page itself");
+  }
 }
 
 TEST(PageProxy, LinksOfAPageThatIsShownElsewhere) {

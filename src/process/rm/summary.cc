@@ -56,7 +56,10 @@ void ForItAndAbove(std::string queue, Visit visit) {
 }
 
 void Add(QueueSums& sums, const AppRow& row, int64_t sign) {
-  sums.apps[At(Core::VisibleState(row.app))] += sign;
+  const model::rm::AppState visible = Core::VisibleState(row.app);
+  const Attempt* attempt = row.app.current();
+  sums.apps[At(visible)] += sign;
+  if (!fairlead::rm::EndIsStored(visible) && (!attempt || attempt->master.id.value == 0)) sums.without_master += sign;
   sums.containers += sign * row.usage.containers;
   sums.reservations += sign * row.usage.reservations;
   sums.pending += sign * row.pending;
@@ -98,10 +101,6 @@ void Summary::Count(const AppRow& row, int64_t sign) {
   Add(cluster_.all, row, sign);
   cluster_.states[At(row.app.state)] += sign;
   cluster_.used += row.usage.used * sign;
-  const Attempt* attempt = row.app.current();
-  const model::rm::AppState visible = Core::VisibleState(row.app);
-  if (!fairlead::rm::EndIsStored(visible) && (!attempt || attempt->master.id.value == 0))
-    cluster_.without_master += sign;
   ForItAndAbove(FullQueueName(row.app.submission.queue), [&](const std::string& queue) {
     const auto it = queues_.try_emplace(queue).first;
     Add(it->second, row, sign);

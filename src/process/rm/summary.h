@@ -73,6 +73,7 @@ class AppRows {
 /// Sums over the applications of a queue and all below it.
 struct QueueSums {
   std::array<int64_t, kAppStates> apps{};  // by the state that clients see
+  int64_t without_master = 0;              // of those before their end: no container yet
   int64_t containers = 0;
   int64_t reservations = 0;
   int64_t pending = 0;
@@ -84,7 +85,6 @@ struct QueueSums {
 struct ClusterSums {
   QueueSums all;
   std::array<int64_t, kAppStates> states{};  // applications by state
-  int64_t without_master = 0;                // of those that clients see before their end: no container yet
   model::Resources used;
   std::array<int64_t, kNodeStates> nodes{};  // by state
   model::Resources capacity;                 // of nodes that the scheduler knows

@@ -79,7 +79,7 @@ TEST_F(SummaryTest, SumsStandUnderTheQueueAndAboveIt) {
   for (const int64_t apps : summary_.queues().at("root").apps) below += apps;
   EXPECT_EQ(below, 2);
   EXPECT_EQ(summary_.cluster().all, summary_.queues().at("root"));
-  EXPECT_EQ(summary_.cluster().without_master, 2);
+  EXPECT_EQ(summary_.cluster().all.without_master, 2);
 }
 
 TEST_F(SummaryTest, ACallThatSaysNothingNewMakesNoRowAnew) {

@@ -20,6 +20,7 @@ base::Status Web::StartProxy(const env::Endpoint& endpoint, http::KnownHosts hos
   auto server = http::Server::Listen(
       loop_, net_, endpoint, std::move(hosts), [this](const http::Request& request, const Reply& reply) {
         const Segments path = http::PathSegments(request.path);
+        if (request.method == "OPTIONS") return reply(http::Allowing("GET, HEAD, PUT, OPTIONS"));
         if (!path.empty() && path[0] == "proxy") {
           return Learned(&Web::Proxy, request, Segments(path.begin() + 1, path.end()), reply);
         }
@@ -40,8 +41,11 @@ void Web::Serve(http::Request request, Reply reply) {
 }
 
 void Web::Route(const http::Request& request, const Reply& reply) {
-  if (request.method == "OPTIONS") return reply(http::Allowing("GET, HEAD, PUT, POST, OPTIONS"));
   Segments path = http::PathSegments(request.path);
+  const bool proxied = !path.empty() && path[0] == "proxy";
+  if (request.method == "OPTIONS") {
+    return reply(http::Allowing(proxied ? "GET, HEAD, PUT, OPTIONS" : "GET, HEAD, PUT, POST, OPTIONS"));
+  }
   const auto starts = [&](std::initializer_list<std::string_view> prefix) {
     if (path.size() < prefix.size()) return false;
     size_t i = 0;
@@ -65,6 +69,7 @@ void Web::Route(const http::Request& request, const Reply& reply) {
                                     : http::TextResponse(503, "the state store is not open for changes\n"));
   }
   if (request.path == "/isActive") return reply(http::TextResponse(200, "I am Active!\n"));
+  if (request.path == "/") return reply(http::Redirect("/cluster"));  // RMWebApp
   // One page for people; its script shows what the address names.
   const bool page = path.empty() || path[0] == "cluster";
   if (page || (path[0] == "static" && path.size() == 2)) {

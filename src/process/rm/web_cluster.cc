@@ -300,8 +300,8 @@ Document MetricsDocument(const ClusterSums& sums, int32_t submitted, const model
   return Document::Object()
       .Add("appsSubmitted", submitted)
       .Add("appsCompleted", completed)
-      .Add("appsPending", sums.without_master)
-      .Add("appsRunning", live - sums.without_master)  // QueueMetrics.runAppAttempt: from its first container on
+      .Add("appsPending", sums.all.without_master)
+      .Add("appsRunning", live - sums.all.without_master)  // QueueMetrics.runAppAttempt: from its first container on
       .Add("appsFailed", apps(AppState::kFailed))
       .Add("appsKilled", apps(AppState::kKilled))
       .Add("reservedMB", reserved.memory_mib())

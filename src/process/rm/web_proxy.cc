@@ -39,15 +39,19 @@ void Web::Proxy(const http::Request& request, const Segments& path, const Reply&
   // A page without its final slash would resolve its links one level too high.
   const std::string rest = RestOf(request.target, id);
   if (path.size() == 1 && rest[0] != '/' && rest[0] != '?') return reply(http::Redirect("/proxy/" + id + "/"));
-  const auto target = http::ParsePageUrl(url, "the master's page");
+  auto target = http::ParsePageUrl(url, "the master's page");
   if (!target.ok()) return reply(http::TextResponse(502, target.error().message + "\n"));
-  http::PassOn(loop_, net_, request, *target, rest, app->submission.user,
-               {{"Cookie", "proxy-user=" + http::PercentEncode(http::CallerOf(request))},
-                {std::string(http::kPageSecret), manager_.keys().PageSecret(attempt->id)}},
+  http::PassOn(loop_, net_, request,
+               {.page = std::move(*target),
+                .rest = rest,
+                .below = "/proxy/" + id,
+                .owner = app->submission.user,
+                .more = {{"Cookie", "proxy-user=" + http::PercentEncode(http::CallerOf(request))},
+                         {std::string(http::kPageSecret), manager_.keys().PageSecret(attempt->id)}}},
                [reply, id](base::Result<http::Response> answer) {
                  reply(answer.ok() ? std::move(*answer)
-                                   : http::TextResponse(502, "The master of " + id +
-                                                                 " does not answer: " + answer.error().message + "\n"));
+                                   : http::TextResponse(502, "The page of " + id +
+                                                                 " cannot be shown: " + answer.error().message + "\n"));
                });
 }
 

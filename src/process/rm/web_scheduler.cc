@@ -54,7 +54,10 @@ Document QueueDocument(const Facts& facts, const scheduler::QueueView& queue) {
       .Add("schedulingPolicy", queue.policy)
       .Add("preemptable", queue.preemptable);
   if (queue.leaf) {
-    document.Add("numPendingApps", queue.waiting_apps).Add("numActiveApps", queue.runnable_apps);
+    // FSAppAttempt.isPending: until its first container.
+    const int64_t pending = std::max<int64_t>(queue.waiting_apps, sums.without_master);
+    const int64_t active = std::max<int64_t>(0, queue.waiting_apps + queue.runnable_apps - pending);
+    document.Add("numPendingApps", pending).Add("numActiveApps", active);
     return document;
   }
   Document::List children;

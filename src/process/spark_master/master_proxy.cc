@@ -1,6 +1,5 @@
 #include "process/spark_master/master_proxy.h"
 
-#include <boost/algorithm/string/predicate.hpp>
 #include <optional>
 #include <utility>
 
@@ -53,18 +52,18 @@ void MasterProxy::Handle(const http::Request& request, const http::Server::Reply
   if (url.empty()) return reply(http::TextResponse(403, "No worker and no running application has this id.\n"));
   // A page without its final slash would resolve its links one level too high.
   if (!rest.starts_with('/')) return reply(http::Redirect(below + "/" + rest));
-  const auto page = http::ParsePageUrl(url, "the page");
+  auto page = http::ParsePageUrl(url, "the page");
   if (!page.ok()) return reply(http::TextResponse(502, page.error().message + "\n"));
-  // Where a page's author asks for it, links begin there (org.apache.spark.ui.UIUtils.uiRoot).
-  http::PassOn(loop_, net_, request, *page, rest, id, {{"X-Forwarded-Context", below}},
-               [reply, below, origin = "http://" + page->endpoint.ToString()](base::Result<http::Response> answer) {
-                 if (!answer.ok())
-                   return reply(http::TextResponse(502, "It does not answer: " + answer.error().message + "\n"));
-                 for (auto& [name, value] : answer->headers) {
-                   if (!boost::algorithm::iequals(name, "Location")) continue;
-                   if (value == origin || value.starts_with(origin + "/")) value = below + value.substr(origin.size());
-                 }
-                 reply(std::move(*answer));
+  http::PassOn(loop_, net_, request,
+               {.page = std::move(*page),
+                .rest = rest,
+                .below = below,
+                .owner = id,
+                // Where a page's author asks for it, links begin there (org.apache.spark.ui.UIUtils.uiRoot).
+                .more = {{"X-Forwarded-Context", below}}},
+               [reply](base::Result<http::Response> answer) {
+                 reply(answer.ok() ? std::move(*answer)
+                                   : http::TextResponse(502, "It cannot be shown: " + answer.error().message + "\n"));
                });
 }
 

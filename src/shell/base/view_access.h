@@ -9,9 +9,12 @@
 
 namespace fairlead::shell {
 
-/// Groups of a user as this machine knows them, primary first; none of a user it does not know, as Hadoop's
-/// ShellBasedUnixGroupsMapping. For any thread; may wait for a directory service.
-std::vector<std::string> LookUpGroups(const std::string& user);
+/// Groups of a user, primary first; none of one who is not known. For any thread; may wait for a directory service.
+using GroupLookup = std::function<std::vector<std::string>(const std::string& user)>;
+
+/// As hadoop.security.group.mapping says (org.apache.hadoop.security.Groups): the machine's accounts or nobody's;
+/// another class is refused. hadoop.user.group.static.mapping.overrides goes first.
+GroupLookup ReadGroupLookup(const config::HadoopConf& conf);
 
 /// The name of the user that this process runs as, or his number where he has none.
 std::string OwnUser();

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "config/allocation_file.h"
@@ -400,6 +401,23 @@ ProfileChoice ChooseProfile(const HadoopConf& conf, const std::string& conf_dire
   return {"fairlead", "it is the default"};
 }
 
+namespace {
+
+/// Hue, Oozie and others act for their users by these keys: refused calls are not to come as a surprise.
+void WarnOfProxyUsers(const HadoopConf& conf, std::vector<std::string>& warnings) {
+  constexpr std::string_view kPrefix = "hadoop.proxyuser.";
+  std::set<std::string> users;
+  for (const auto& [key, value] : conf.Explicit()) {
+    if (key.starts_with(kPrefix)) users.insert(key.substr(kPrefix.size(), key.rfind('.') - kPrefix.size()));
+  }
+  for (const std::string& user : users) {
+    warnings.push_back(std::string(kPrefix) + user + ".*: nobody acts for others here; calls of '" + user +
+                       "' in another user's name are refused");
+  }
+}
+
+}  // namespace
+
 base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std::string& conf_directory,
                                         env::Store* store) {
   RmSettings out;
@@ -437,7 +455,8 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std
   base::Result<std::function<std::string(const std::string&)>> racks = RackLookup(conf);
   if (!racks.ok()) return racks.error();
   out.manager.rack_of = std::move(*racks);
-  out.manager.groups_of = LookUpGroups;
+  out.manager.groups_of = ReadGroupLookup(conf);
+  WarnOfProxyUsers(conf, out.warnings);
   if (!include.empty() || !exclude.empty()) out.manager.ip_of = AddressOfHost;
   if (!conf.errors().empty()) return base::Error{conf.ErrorText()};
   WarnOfUnread(conf, {"yarn.resourcemanager.", "yarn.scheduler.", "fairlead.scheduler.", "fairlead.rm."},

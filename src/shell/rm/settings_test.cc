@@ -183,6 +183,42 @@ TEST(RmSettingsTest, AMisspeltKeyIsToldWithTheOneThatIsMeant) {
                                    "fairlead; did you mean 'yarn.resourcemanager.hostname'?"));
 }
 
+TEST(RmSettingsTest, GroupsAreThoseOfTheConfiguration) {
+  config::Settings settings;
+  const auto groups = [&](const std::string& user) { return ReadRmSettings(settings, "")->manager.groups_of(user); };
+  const std::vector<std::string> of_root = groups("root");
+  EXPECT_THAT(of_root, testing::Not(testing::IsEmpty()));
+  settings.conf.Set("hadoop.user.group.static.mapping.overrides", " ann = staff , dev ;bob=; root=wheel");
+  EXPECT_THAT(groups("ann"), testing::ElementsAre("staff", "dev"));
+  EXPECT_THAT(groups("bob"), testing::IsEmpty());
+  EXPECT_THAT(groups("root"), testing::ElementsAre("wheel"));
+  settings.conf.Set("hadoop.user.group.static.mapping.overrides", "ann=staff");
+  EXPECT_EQ(groups("root"), of_root);
+  settings.conf.Set("hadoop.security.group.mapping", "org.apache.hadoop.security.NullGroupsMapping");
+  EXPECT_THAT(groups("root"), testing::IsEmpty());
+  EXPECT_THAT(groups("ann"), testing::ElementsAre("staff"));
+}
+
+TEST(RmSettingsTest, GroupsThatCannotBeAskedForAreRefused) {
+  config::Settings settings;
+  settings.conf.Set("hadoop.security.group.mapping", "org.apache.hadoop.security.LdapGroupsMapping");
+  settings.conf.Set("hadoop.user.group.static.mapping.overrides", "ann;bob=staff");
+  const auto refused = ReadRmSettings(settings, "");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("LdapGroupsMapping is not supported"));
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("'ann' names no user and his groups"));
+}
+
+TEST(RmSettingsTest, WhoWouldActForOthersIsTold) {
+  config::Settings settings;
+  settings.conf.Set("hadoop.proxyuser.hue.hosts", "*");
+  settings.conf.Set("hadoop.proxyuser.hue.groups", "*");
+  const auto read = ReadRmSettings(settings, "");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_THAT(read->warnings, testing::ElementsAre("hadoop.proxyuser.hue.*: nobody acts for others here; calls of "
+                                                   "'hue' in another user's name are refused"));
+}
+
 TEST(RmSettingsTest, WithoutRecoveryTheManagerAloneWarnsAndOneOfSeveralIsRefused) {
   config::Settings settings;
   const std::string key = "yarn.resourcemanager.recovery.enabled";
