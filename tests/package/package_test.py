@@ -97,6 +97,15 @@ class Contents(unittest.TestCase):
         text.write_text("a bb cc\n")
         self.assertEqual(run(build / "longest", "--local[2]", text, output), "2 lengths\n")
 
+    def test_the_engine_brings_what_its_configuration_asks_for(self):
+        package = next(path for path in PACKAGES if name_of(path) == "libfairlead-dev")
+        depends = re.findall(r"[a-z0-9.+-]+(?= *(?:[,|(]|$))", run("dpkg-deb", "--field", package, "Depends").strip())
+        asked = re.search(r"^Requires: (.*)$", next(self.unpacked().rglob("fairlead-engine.pc")).read_text(), re.M)[1].split()
+        self.assertGreater(len(asked), 5)
+        owners = {name: run("dpkg", "--search", f"*/pkgconfig/{name}.pc").partition(":")[0] for name in asked}
+        self.assertEqual({name: owner for name, owner in owners.items() if owner not in depends}, {})
+        self.assertIn("pkg-config", depends)
+
     def test_the_bill_of_materials_is_valid_and_names_what_is_there(self):
         bill = PACKAGES[0].parent / "fairlead.cdx.json"
         hashes = {part["name"]: part["hashes"][0]["content"] for part in json.loads(bill.read_text())["components"] if "hashes" in part}
