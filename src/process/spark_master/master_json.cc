@@ -461,6 +461,9 @@ http::Response MasterPages::Answer(const http::Request& request) const {
   const StandaloneCluster& cluster = master_.cluster();
   if (request.method != "GET" && request.method != "HEAD") return http::TextResponse(405, "only GET is taken here");
   const std::string& path = request.path;
+  if (path.starts_with("/app/kill") || path.starts_with("/driver/kill") || path.starts_with("/workers/kill")) {
+    return http::TextResponse(405, "orders are given by POST");
+  }
   if (path == "/metrics/master/json" || path == "/metrics/master/json/") return Json(MasterGauges(cluster));
   if (path == "/app/json" || path == "/app/json/") {
     const auto id = request.query.find("appId");

@@ -197,6 +197,7 @@ http::Response Page(const SparkWorker& worker, const http::Request& request) {
   if (path.size() > 1 && path.ends_with('/')) path.pop_back();
   if (path == "/json" || path == "/metrics/json") {
     http::Response response = http::JsonResponse(200, path == "/json" ? WorkerJson(worker) : WorkerGauges(worker));
+    response.content_type = "text/json;charset=utf-8";  // JettyUtils' and MetricsServlet's
     response.headers.emplace_back("Cache-Control", "no-cache, no-store, must-revalidate");
     return response;
   }
