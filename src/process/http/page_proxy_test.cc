@@ -40,10 +40,11 @@ TEST(PageProxy, WhoIsRefused) {
 class Behind {
  public:
   explicit Behind(std::function<Response(const Request&)> answer) : answer_(std::move(answer)) {
-    auto server = Server::Listen(*loop_, *loop_, {"127.0.0.1", 0}, {}, [&](Request request, const Server::Reply& reply) {
-      seen_ = std::move(request);
-      reply(answer_(seen_));
-    });
+    auto server =
+        Server::Listen(*loop_, *loop_, {"127.0.0.1", 0}, {}, [&](Request request, const Server::Reply& reply) {
+          seen_ = std::move(request);
+          reply(answer_(seen_));
+        });
     EXPECT_TRUE(server.ok());
     server_ = std::move(*server);
   }
@@ -123,8 +124,8 @@ TEST(PageProxy, RedirectionsLeadToThePageAndNowhereElse) {
   EXPECT_EQ(leads("/proxy/it/jobs"), "/proxy/it/jobs") << "the page knows where it is shown";
   EXPECT_EQ(leads("/mapreduce"), "jobs") << "no address of ours names it";
   EXPECT_EQ(leads("/round"), "the page leads on and on");
-  for (const std::string other : {"http://127.0.0.1:1/base", "//evil.example/base", "https://127.0.0.1/base", "file:///base",
-                                  "javascript:alert(1)", "HTTP:base", "http://"}) {
+  for (const std::string other : {"http://127.0.0.1:1/base", "//evil.example/base", "https://127.0.0.1/base",
+                                  "file:///base", "javascript:alert(1)", "HTTP:base", "http://"}) {
     EXPECT_EQ(leads(other),
               "the page leads to " + other + ", another server, and the proxy shows nothing but the page itself");
   }

@@ -63,6 +63,15 @@ void Web::Route(const http::Request& request, const Reply& reply) {
     return reply(http::Redirect(manager_.core().config().ProxyBase() + request.target));
   }
   if (request.path == "/metrics") return Metrics(reply);
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  if (request.path == "/jmx" && reads) return Jmx(request, reply);
+  if (request.path == "/stacks" || request.path == "/logLevel") {
+    return reply(http::TextResponse(200, request.path == "/stacks"
+                                             ? "This is no Java program. /metrics has what its threads take; "
+                                               "gdb -p shows their stacks.\n"
+                                             : "The level is set at the start: --log-level debug, info, warn or "
+                                               "error.\n"));
+  }
   if (request.path == "/healthz") return reply(http::TextResponse(200, "ok\n"));
   if (request.path == "/readyz") {  // applications may be submitted
     return reply(manager_.decides() ? http::TextResponse(200, "ok\n")

@@ -114,6 +114,8 @@ class Web {
   void SurveyWaiting();
   // web_metrics.cc
   void Metrics(const Reply& reply);
+  // web_jmx.cc
+  void Jmx(const http::Request& request, const Reply& reply);
   // web_proxy.cc
   void Proxy(const http::Request& request, const Segments& path, const Reply& reply);
 

@@ -78,8 +78,8 @@ GroupLookup ReadMapping(const config::HadoopConf& conf) {
   const std::string mapping = Trim(conf.String(kMapping));
   const std::string name = mapping.substr(mapping.rfind('.') + 1);
   if (name == "NullGroupsMapping") return [](const std::string&) { return std::vector<std::string>(); };
-  for (const char* known : {"", "ShellBasedUnixGroupsMapping", "JniBasedUnixGroupsMapping",
-                            "JniBasedUnixGroupsMappingWithFallback"}) {
+  for (const char* known :
+       {"", "ShellBasedUnixGroupsMapping", "JniBasedUnixGroupsMapping", "JniBasedUnixGroupsMappingWithFallback"}) {
     if (name == known) return GroupsOfAccount;
   }
   conf.Refuse(kMapping, mapping +

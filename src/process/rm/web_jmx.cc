@@ -1,0 +1,157 @@
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "process/http/jmx.h"
+#include "process/http/json_text.h"
+#include "process/rm/web.h"
+#include "process/rm/web_resources.h"
+
+// /jmx: the beans of Hadoop's ResourceManager that monitors read (ClusterMetrics, QueueMetrics with FSQueueMetrics or
+// CSQueueMetrics, RMNMInfo), with the attributes that have a meaning here.
+
+namespace fairlead::process::rm {
+
+namespace {
+
+using model::rm::AppState;
+using model::rm::NodeState;
+using nlohmann::ordered_json;
+
+constexpr char kService[] = "Hadoop:service=ResourceManager,name=";
+
+http::Bean MakeBean(const std::string& name) { return {kService + name, name, ordered_json::object()}; }
+
+http::Bean ClusterBean(const ClusterSums& sums, const std::string& host) {
+  http::Bean bean = MakeBean("ClusterMetrics");
+  const auto nodes = [&](NodeState state) { return sums.nodes[static_cast<size_t>(state)]; };
+  bean.attributes = {{"tag.ClusterMetrics", "ResourceManager"},
+                     {"tag.Context", "yarn"},
+                     {"tag.Hostname", host},
+                     {"NumActiveNMs", nodes(NodeState::kRunning)},
+                     {"NumDecommissioningNMs", nodes(NodeState::kDecommissioning)},
+                     {"NumDecommissionedNMs", nodes(NodeState::kDecommissioned)},
+                     {"NumLostNMs", nodes(NodeState::kLost)},
+                     {"NumUnhealthyNMs", nodes(NodeState::kUnhealthy)},
+                     {"NumRebootedNMs", nodes(NodeState::kRebooted)},
+                     {"NumShutdownNMs", nodes(NodeState::kShutdown)},
+                     {"UtilizedMB", MiB(sums.physical_bytes)},
+                     {"UtilizedVirtualCores", static_cast<int64_t>(Cores(sums.milli_cores))},
+                     {"CapabilityMB", sums.capacity.memory_mib()},
+                     {"CapabilityVirtualCores", sums.capacity.vcores()}};
+  return bean;
+}
+
+/// "MB" and "VCores" of an amount.
+void Add(ordered_json& to, const std::string& name, const model::Resources& amount) {
+  to[name + "MB"] = amount.memory_mib();
+  to[name + "VCores"] = amount.vcores();
+}
+
+/// FSQueueMetrics.
+void AddShares(const scheduler::QueueView& queue, ordered_json& to) {
+  Add(to, "FairShare", queue.fair_share);
+  Add(to, "SteadyFairShare", queue.steady_share);
+  Add(to, "MinShare", queue.min_share);
+  Add(to, "MaxShare", queue.max_share);
+  to["MaxApps"] = queue.max_running_apps <= 0 ? INT32_MAX : queue.max_running_apps;
+  Add(to, "AMResourceUsage", queue.master_used);
+}
+
+/// CSQueueMetrics.
+void AddCapacities(const scheduler::CapacityView& queue, ordered_json& to) {
+  const auto whole = queue.partitions.find("");
+  if (whole == queue.partitions.end()) return;
+  const scheduler::CapacityPartition& partition = whole->second;
+  Add(to, "AMResourceLimit", partition.masters_limit);
+  Add(to, "UsedAMResource", partition.masters_used);
+  to["UsedCapacity"] = partition.used_share;
+  to["AbsoluteUsedCapacity"] = partition.absolute_used;
+  Add(to, "Guaranteed", partition.effective_min);
+  Add(to, "MaxCapacity", partition.effective_max);
+  to["GuaranteedCapacity"] = partition.share;
+  to["GuaranteedAbsoluteCapacity"] = partition.absolute;
+  to["MaxCapacity"] = partition.maximum;
+  to["MaxAbsoluteCapacity"] = partition.absolute_maximum;
+}
+
+/// "root.a.b" -> "QueueMetrics,q0=root,q1=a,q2=b"
+std::string QueueBeanName(const std::string& path) {
+  std::string name = "QueueMetrics";
+  size_t begin = 0;
+  for (int at = 0; begin <= path.size(); ++at) {
+    const size_t end = std::min(path.find('.', begin), path.size());
+    name += ",q" + std::to_string(at) + "=" + path.substr(begin, end - begin);
+    begin = end + 1;
+  }
+  return name;
+}
+
+http::Bean QueueBean(const scheduler::QueueView& queue, const QueueSums& sums, const model::Resources& cluster,
+                     const std::string& host) {
+  http::Bean bean = MakeBean(QueueBeanName(queue.name));
+  const auto apps = [&](AppState state) { return sums.apps[static_cast<size_t>(state)]; };
+  const int64_t ended = apps(AppState::kFinishing) + apps(AppState::kFinished);
+  int64_t all = 0;
+  for (const int64_t count : sums.apps) all += count;
+  const int64_t live = all - ended - apps(AppState::kFailed) - apps(AppState::kKilled);
+  model::Resources pending = queue.demand - queue.used;
+  for (size_t type = 0; type < model::Resources::kMaxTypes; ++type) pending[type] = std::max<int64_t>(0, pending[type]);
+  ordered_json& to = bean.attributes;
+  to = {{"tag.Queue", queue.name},
+        {"tag.Context", "yarn"},
+        {"tag.Hostname", host},
+        {"AppsSubmitted", all},
+        {"AppsRunning", live - sums.without_master},
+        {"AppsPending", sums.without_master},
+        {"AppsCompleted", ended},
+        {"AppsKilled", apps(AppState::kKilled)},
+        {"AppsFailed", apps(AppState::kFailed)},
+        {"AllocatedContainers", sums.containers}};
+  Add(to, "Allocated", queue.used);
+  Add(to, "Available", queue.name == "root" ? cluster - queue.used : model::Resources{});
+  Add(to, "Pending", pending);
+  to["PendingContainers"] = sums.pending;
+  Add(to, "Reserved", sums.reserved);
+  to["ReservedContainers"] = sums.reservations;
+  queue.capacity ? AddCapacities(*queue.capacity, to) : AddShares(queue, to);
+  return bean;
+}
+
+/// LiveNodeManagers is a text that holds JSON.
+http::Bean NodesBean(const std::vector<NodeRow>& nodes) {
+  ordered_json list = ordered_json::array();
+  for (const NodeRow& node : nodes) {
+    ordered_json one = {{"HostName", node.address.host},        {"Rack", node.rack},
+                        {"State", EnumName(node.state)},        {"NodeId", ToString(node.address)},
+                        {"NodeHTTPAddress", node.http_address}, {"LastHealthUpdate", node.health_time.ms},
+                        {"HealthReport", node.health_report},   {"NodeManagerVersion", node.version}};
+    if (node.in_scheduler) {
+      one["NumContainers"] = node.containers;
+      one["UsedMemoryMB"] = node.used.memory_mib();
+      one["AvailableMemoryMB"] = node.capacity.memory_mib() - node.used.memory_mib();
+    }
+    list.push_back(std::move(one));
+  }
+  http::Bean bean = MakeBean("RMNMInfo");
+  bean.type = "org.apache.hadoop.yarn.server.resourcemanager.RMNMInfo";
+  bean.attributes["LiveNodeManagers"] = http::JsonText(list);
+  return bean;
+}
+
+}  // namespace
+
+void Web::Jmx(const http::Request& request, const Reply& reply) {
+  const std::string host = manager_.bound().client.host;
+  Aside("jmx", reply,
+        [host, query = request.query, view = manager_.scheduler().GetQueues(), cluster = manager_.Fresh().cluster(),
+         sums = manager_.Fresh().queues(), nodes = NodeRows(manager_.core())] {
+          std::vector<http::Bean> beans = {ClusterBean(cluster, host), NodesBean(nodes)};
+          for (const scheduler::QueueView& queue : view.queues) {
+            const auto own = sums.find(queue.name);
+            beans.push_back(QueueBean(queue, own == sums.end() ? QueueSums{} : own->second, view.cluster, host));
+          }
+          return http::JmxAnswer(query, beans);
+        });
+}
+
+}  // namespace fairlead::process::rm
