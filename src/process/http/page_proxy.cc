@@ -68,8 +68,8 @@ namespace {
 
 constexpr int kHops = 5;
 
-/// `location` without the page's own origin: a path from the "/" on, or one relative to what was asked for. nullopt: it
-/// is another server's.
+/// `location` without the page's own origin: a path from the "/" on, or a relative one. nullopt: it leads to another
+/// server.
 std::optional<std::string> OwnPath(std::string_view location, const env::Endpoint& own) {
   constexpr std::string_view kHttp = "http:";
   const size_t name = location.find_first_of(":/?#");

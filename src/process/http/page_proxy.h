@@ -35,7 +35,7 @@ std::optional<Response> ProxyRefusal(const Request& request, std::initializer_li
 /// How a page is shown.
 struct Shown {
   PageAddress page;
-  std::string rest;   // path and query of what is asked for, from the "/" on
+  std::string rest;   // the path and query that are asked for, from the "/" on
   std::string below;  // the path or address of ours below which the page is shown, without a final slash
   std::string owner;  // whose pages hold more than others' is refused first
   Headers more;       // that the page gets besides

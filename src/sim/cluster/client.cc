@@ -52,7 +52,7 @@ void JobClient::Call(const char* method, const Request& request, void (JobClient
           return then(*answer);
         }
         if (answer.error().remote.class_name == endpoints::yarn::exceptions::kStandby) {
-          ledger_.SentElsewhere(method, asked);
+          ledger_.SentElsewhere(rm_.current().host, method, asked);
         }
         rm_.Failed(answer.error());
         if (process::rpc::IsRefusal(answer.error())) {

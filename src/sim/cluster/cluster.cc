@@ -253,8 +253,11 @@ void Cluster::CheckInvariants() {
 void Cluster::CheckLeaders() {
   if (!quorum_) return;
   int acting = 0;
-  for (const Manager& manager : rms_) acting += manager.member && manager.member->acting() ? 1 : 0;
-  if (acting > 0) ledger_.Leads(world_.now());
+  for (const Manager& manager : rms_) {
+    if (!manager.member || !manager.member->acting()) continue;
+    ++acting;
+    ledger_.Leads(manager.name, world_.now());
+  }
   if (acting > 1) ledger_.Violation("two resource managers act");
   if (quorum_->foul_writes() > 0) ledger_.Violation("a deposed leader has written");
 }

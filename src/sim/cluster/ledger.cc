@@ -38,8 +38,9 @@ void Ledger::MasterHeardEnd(const std::string& master_life, int registration, co
   }
 }
 
-void Ledger::SentElsewhere(const std::string& method, base::Instant asked) {
-  if (led_ < asked) Violation(method + " was sent elsewhere, and nobody has led since it was asked");
+void Ledger::SentElsewhere(const std::string& manager, const std::string& method, base::Instant asked) {
+  if (led_ >= asked || manager == leader_) return;
+  Violation(method + " was sent elsewhere by " + manager + ", and nobody has led since it was asked");
 }
 
 void Ledger::TaskKilled(const model::ContainerId& id) {

@@ -41,10 +41,10 @@ class Ledger {
   /// A task was ended by an order of its node's agent.
   void TaskKilled(const model::ContainerId& id);
   /// A resource manager acts.
-  void Leads(base::Instant now) { led_ = now; }
-  /// A standby sent a call of `asked` elsewhere: somebody must have led since, or its caller goes to the dead one, and
-  /// sleeps.
-  void SentElsewhere(const std::string& method, base::Instant asked);
+  void Leads(const std::string& manager, base::Instant now) { leader_ = manager, led_ = now; }
+  /// A manager sent a call of `asked` elsewhere: somebody must have led since, unless it led itself. Else the caller
+  /// goes to the dead one, and sleeps.
+  void SentElsewhere(const std::string& manager, const std::string& method, base::Instant asked);
 
   // ---- stores
   /// A process was started on the machine. True when its store is damaged and it refused to start, as it must: the
@@ -79,7 +79,8 @@ class Ledger {
   std::set<model::ContainerId> ever_started_;
   std::map<std::string, model::Resources> capacity_;
   bool only_takeovers_ = false;
-  base::Instant led_;  // when one last did
+  std::string leader_;  // who was the last to lead,
+  base::Instant led_;   // and when
   std::map<std::pair<std::string, int>, std::set<model::ContainerId>> heard_;
   std::map<model::ApplicationId, std::set<int>> done_;
   std::set<std::pair<std::string, int64_t>> may_commit_;
