@@ -88,7 +88,7 @@ base::Result<endpoints::yarn::TokenSecret> Ports::Secret(std::string_view identi
 
 void Ports::Attach(ResourceManager& manager) {
   manager_ = &manager;
-  LetIn();
+  if (Acting()) LetIn();  // else once its right to act is confirmed
 }
 
 void Ports::Detach() {
