@@ -76,8 +76,10 @@ bool Fits(const ObjectName& pattern, const ObjectName& name) {
   return true;
 }
 
-Response Answer(int status, const ordered_json& answer) {
-  Response response = JsonResponse(status, JsonText(answer, 2));
+/// Always 200: Hadoop's servlet has sent that when it finds what is wrong.
+Response Answer(const ordered_json& answer) {
+  Response response = JsonResponse(200, JsonText(answer, 2));
+  response.content_type = "application/json; charset=utf8";
   response.headers.emplace_back("Access-Control-Allow-Methods", "GET");
   response.headers.emplace_back("Access-Control-Allow-Origin", "*");
   return response;
@@ -96,12 +98,12 @@ Response JmxAnswer(const std::map<std::string, std::string>& query, const std::v
     const size_t split = get->second.find("::");
     attribute = split == std::string::npos ? "" : get->second.substr(split + 2);
     if (attribute.empty()) {
-      return Answer(400, {{"result", "ERROR"}, {"message", "query format is not as expected."}});
+      return Answer({{"result", "ERROR"}, {"message", "query format is not as expected."}});
     }
     asked = get->second.substr(0, split);
   }
   const std::optional<ObjectName> pattern = ParseName(asked);
-  if (!pattern) return Answer(400, ordered_json::object());
+  if (!pattern) return Answer(ordered_json::object());
   ordered_json list = ordered_json::array();
   for (const Bean& bean : beans) {
     if (!Fits(*pattern, *ParseName(bean.name))) continue;
@@ -113,11 +115,11 @@ Response JmxAnswer(const std::map<std::string, std::string>& query, const std::v
     } else {
       shown["result"] = "ERROR";
       shown["message"] = "No attribute with name " + attribute + " was found.";
-      return Answer(404, {{"beans", ordered_json::array({std::move(shown)})}});
+      return Answer({{"beans", ordered_json::array({std::move(shown)})}});
     }
     list.push_back(std::move(shown));
   }
-  return Answer(200, {{"beans", std::move(list)}});
+  return Answer({{"beans", std::move(list)}});
 }
 
 }  // namespace fairlead::process::http

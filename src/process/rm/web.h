@@ -66,6 +66,10 @@ class Web {
   static Document NodeDocument(const NodeRow& node);
   Document AttemptDocument(const App& app, const Attempt& attempt) const;
   Document ContainerDocument(const App& app, const Container& container) const;
+  // web_labels.cc
+  void ClusterLabels(const http::Request& request, const Segments& path, const Reply& reply);
+  // web_access.cc: `path` begins with the queue
+  void QueueAccess(const http::Request& request, const Segments& path, const Reply& reply);
   // web_scheduler.cc
   void ClusterScheduler(const http::Request& request, const Reply& reply);
   // web_scheduler_conf.cc

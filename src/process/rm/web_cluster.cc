@@ -233,6 +233,15 @@ void Web::Cluster(const http::Request& request, const Segments& path, const Repl
   if (what == "scheduler-conf") return ClusterConf(request, Segments(path.begin() + 1, path.end()), reply);
   if (!get) return reply(Error(request, 405, "WebApplicationException", "The method is not allowed here."));
   if (what == "info" && path.size() <= 1) return reply(http::Rendered(request, ClusterInfo(), "clusterInfo"));
+  const bool of_node = what == "nodes" && path.size() == 3 && path[2] == "get-labels";
+  const bool of_labels = what == "get-node-to-labels" || what == "get-node-labels" || what == "label-mappings";
+  if (of_node || (of_labels && path.size() == 1)) return ClusterLabels(request, path, reply);
+  if (what == "queues" && path.size() == 3 && path[2] == "access") return QueueAccess(request, {path[1]}, reply);
+  if (what == "reservation" && path.size() == 2 && path[1] == "list") {
+    return reply(Error(request, 400, "BadRequestException",
+                       "java.lang.Exception: Reservation is not enabled. Please enable & try again"));
+  }
+  if (path.size() > (what == "nodes" ? 2U : 1U)) return reply(NotFound());
   if (what == "metrics") return ClusterMetrics(request, reply);
   if (what == "scheduler") return ClusterScheduler(request, reply);
   if (what == "apps") return Apps(request, reply);
@@ -248,8 +257,6 @@ void Web::Cluster(const http::Request& request, const Segments& path, const Repl
     return RenderAside(request, "appStatInfo", reply,
                        [query = request.query, rows = manager_.Fresh().Rows()] { return Statistics(query, rows); });
   }
-  if (what == "get-node-to-labels") return reply(http::Rendered(request, Document(), "nodeToLabelsInfo"));
-  if (what == "get-node-labels") return reply(http::Rendered(request, Document(), "nodeLabelsInfo"));
   reply(NotFound());
 }
 

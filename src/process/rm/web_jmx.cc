@@ -49,12 +49,14 @@ void Add(ordered_json& to, const std::string& name, const model::Resources& amou
 
 /// FSQueueMetrics.
 void AddShares(const scheduler::QueueView& queue, ordered_json& to) {
+  to["tag.SchedulingPolicy"] = queue.policy;
+  Add(to, "AmResourceUsage", queue.leaf ? queue.master_used : model::Resources{});
   Add(to, "FairShare", queue.fair_share);
-  Add(to, "SteadyFairShare", queue.steady_share);
-  Add(to, "MinShare", queue.min_share);
-  Add(to, "MaxShare", queue.max_share);
   to["MaxApps"] = queue.max_running_apps <= 0 ? INT32_MAX : queue.max_running_apps;
-  Add(to, "AMResourceUsage", queue.master_used);
+  to["MaxShareMB"] = queue.max_share.memory_mib();
+  to["MaxShareVCores"] = std::min<int64_t>(queue.max_share.vcores(), INT32_MAX);
+  Add(to, "MinShare", queue.min_share);
+  Add(to, "SteadyFairShare", queue.steady_share);
 }
 
 /// CSQueueMetrics.
