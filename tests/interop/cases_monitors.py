@@ -35,7 +35,7 @@ def addresses(site):
                  "/jmx?get=Hadoop:service=ResourceManager,name=ClusterMetrics::Nothing", "/jmx?get=Hadoop:service=ResourceManager,name=None::NumActiveNMs",
                  "/jmx?get=nonsense"):
         answer, text = site.ask("GET", path)
-        rows.append(f"{path} | {answer.status} {' '.join(text.split())[:300]}")
+        rows.append(f"{path} | {answer.status} {json.dumps(json.loads(text))}")
     for path in ("/jmx", "/conf", "/conf?format=json", "/conf?name=yarn.resourcemanager.address", "/conf?format=nonsense", "/stacks", "/logLevel", "/", "/cluster"):
         answer, text = site.ask("GET", path)
         rows.append(f"{path} | {answer.status} {answer.getheader('Content-Type')} {answer.getheader('Location')}")
