@@ -80,8 +80,6 @@ bool Fits(const ObjectName& pattern, const ObjectName& name) {
 Response Answer(const ordered_json& answer) {
   Response response = JsonResponse(200, JsonText(answer, 2));
   response.content_type = "application/json; charset=utf8";
-  response.headers.emplace_back("Access-Control-Allow-Methods", "GET");
-  response.headers.emplace_back("Access-Control-Allow-Origin", "*");
   return response;
 }
 
