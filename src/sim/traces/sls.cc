@@ -43,8 +43,8 @@ SlsTask ReadSlsTask(const JsonValue& object, JobCollector& jobs) {
   return task;
 }
 
-/// A random number as SynthTraceJobProducer's MeasuredSize describes it: {"val": mean, "std": deviation}, or a plain number.
-struct MeasuredSize {
+/// A random number as SynthTraceJobProducer's Sample describes it: {"val": mean, "std": deviation}, or a plain number.
+struct Distribution {
   double mean = 0;
   double deviation = 0;
 
@@ -58,7 +58,7 @@ struct MeasuredSize {
 
 struct SynthTask {
   int32_t priority = 20;
-  MeasuredSize count, seconds, memory, cores;
+  Distribution count, seconds, memory, cores;
 };
 
 struct SynthClass {
@@ -74,8 +74,8 @@ struct SynthWorkload {
   std::vector<std::pair<int64_t, double>> times;  // from second, weight of the time until the next one
 };
 
-MeasuredSize ReadSample(JsonFields& fields, const std::string& name, double high, JobCollector& jobs) {
-  MeasuredSize sample;
+Distribution ReadSample(JsonFields& fields, const std::string& name, double high, JobCollector& jobs) {
+  Distribution sample;
   const JsonValue* value = fields.Find(name);
   if (value == nullptr) return sample;
   if (value->kind == JsonValue::Kind::kNumber) {
@@ -88,7 +88,7 @@ MeasuredSize ReadSample(JsonFields& fields, const std::string& name, double high
   return sample;
 }
 
-MeasuredSize ReadOldSample(JsonFields& fields, const std::string& name, double high) {
+Distribution ReadOldSample(JsonFields& fields, const std::string& name, double high) {
   return {fields.Real(name + "_avg", 0, 0, high), fields.Real(name + "_stddev", 0, 0, high)};
 }
 
@@ -171,7 +171,7 @@ TraceJob DrawJob(const SynthWorkload& workload, base::Rng& rng, JobCollector& jo
   builder.job.submit_ms = DrawSubmission(workload, rng);
   int64_t tasks = 0;
   for (const SynthTask& task : kind.tasks) {
-    const auto whole = [&](const MeasuredSize& sample, double low, double high) {
+    const auto whole = [&](const Distribution& sample, double low, double high) {
       return static_cast<int64_t>(std::clamp(std::round(sample.Draw(rng)), low, high));
     };
     const int64_t count = whole(task.count, 0, kLargestCount);
