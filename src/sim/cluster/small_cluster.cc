@@ -63,6 +63,7 @@ base::Status SmallCluster::StartManager(bool laid_open) {
   options.groups_of = [](const std::string& user) { return std::vector<std::string>{user}; };
   options.rack_of = [](const std::string&) { return "/default-rack"; };
   options.host_lists = [] { return model::rm::RefreshNodes{}; };
+  options.read_queues = [](std::vector<std::string>&) { return model::QueueTree{}; };
   options.make_scheduler = [](int64_t epoch) -> base::Result<std::unique_ptr<scheduler::Scheduler>> {
     scheduler::FairleadConfig config;
     config.epoch = epoch;
