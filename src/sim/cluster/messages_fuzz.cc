@@ -120,10 +120,14 @@ class Callers {
 
   void Pass(Duration time) { cluster_.Pass(time); }
 
+  /// Without what is to be launched, which is not kept of those that have ended.
   std::map<model::ApplicationId, std::string> Submissions() const {
     std::map<model::ApplicationId, std::string> all;
-    cluster_.rm().core().ForEachApp(
-        [&](const rm::App& app) { all[app.submission.id] = base::EncodeStored(app.submission); });
+    cluster_.rm().core().ForEachApp([&](const rm::App& app) {
+      model::rm::Submission submission = app.submission;
+      submission.context.clear();
+      all[app.submission.id] = base::EncodeStored(submission);
+    });
     return all;
   }
 
