@@ -6,14 +6,14 @@ import re
 import cases_spark
 import peers
 from cases_mapreduce import require_pi
-from jobs import Background, PausedJob, container_processes, executors, require_end
+from jobs import Background, PausedJob, executors, require_end
 from registry import Spec, case, require_success
 from texts import text_file
 
 QUEUES = (("root.queues", "alpha,beta"), ("root.alpha.capacity", "50"), ("root.beta.capacity", "50"),
           ("maximum-am-resource-percent", "0.5"), ("root.alpha.maximum-capacity", "100"))
 CAPACITY = Spec(capacity=QUEUES, history=False)
-PREEMPTING = dataclasses.replace(CAPACITY, yarn_site=(
+PREEMPTING = dataclasses.replace(CAPACITY, capacity=QUEUES + (("root.alpha.user-limit-factor", "2"),), yarn_site=(
     ("yarn.resourcemanager.scheduler.monitor.enable", "true"),
     ("yarn.resourcemanager.monitor.capacity.preemption.monitoring_interval", "500"),
     ("yarn.resourcemanager.monitor.capacity.preemption.max_wait_before_kill", "1000"),
@@ -56,10 +56,10 @@ def run_and_change(cluster, work):
 
 def preempted(cluster, work):
     """A job that has the whole cluster loses maps to the queue that has its share coming, and still ends well."""
-    large = Background(work, "large", cluster.example_command("pi", "30", "30000000"), cluster.client_environment())
+    large = Background(work, "large", cluster.example_command("pi", "-Dmapreduce.map.memory.mb=1024", "30", "30000000"), cluster.client_environment())
     cluster.wait(lambda: large.running() and cluster.apps(), "the submission", 120)
     first = cluster.apps()[0]["id"]
-    cluster.wait(lambda: len(container_processes(first)) > 8, "a cluster full of maps", 120)
+    cluster.wait(lambda: cluster.get("/ws/v1/cluster/metrics")["clusterMetrics"]["availableMB"] < 1024, "a cluster full of maps", 120)
     run = cluster.example("pi", "-Dmapreduce.job.queuename=root.beta", "6", "1000", cwd=work)
     require_success(run, "the second queue's job")
     assert cluster.app(first)["state"] == "RUNNING", "the first one ended before: nothing was preempted"
