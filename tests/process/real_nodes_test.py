@@ -324,11 +324,15 @@ class NetworkRates(RealNodes):
         self.addCleanup(taker.wait)
         self.addCleanup(taker.kill)
         self.port = int(taker.stdout.readline())
+        self.before_the_agent()
         super().setUp()
         (self.directory / "sender.py").write_text(SENDER)
         self.out = self.directory / "out"
         self.out.mkdir()
         self.out.chmod(0o777)  # the agent, and so the container, is not root
+
+    def before_the_agent(self):
+        pass
 
     def node_keys(self, number):
         return {"fairlead.nm.network-interface": self.interface}
@@ -376,6 +380,25 @@ class NetworkRates(RealNodes):
 
     def classes(self):
         return subprocess.run(["tc", "class", "show", "dev", self.interface], capture_output=True, text=True, check=True).stdout
+
+
+class NetworkNameOfAnother(NetworkRates):
+    """Another user of the machine has taken the name by which keepers of an interface find each other: it is done without."""
+    test_a_container_sends_at_its_rate = test_a_keeper_that_does_not_answer_holds_up_nobody = None  # of the class above
+
+    def before_the_agent(self):
+        code = ("import socket, sys\nname = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\nname.bind('\\0fairlead-network-' + sys.argv[1])\n"
+                "name.listen()\nprint('taken', flush=True)\nsys.stdin.read()")
+        holder = subprocess.Popen(["/usr/bin/python3", "-c", code, self.interface], user=65534, group=65534, extra_groups=[], cwd="/",
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for clean_up in (holder.stdout.close, holder.wait, holder.kill, holder.stdin.close):
+            self.addCleanup(clean_up)
+        self.assertEqual(holder.stdout.readline(), "taken\n")
+
+    def test_a_container_sends_at_its_rate_nevertheless(self):
+        self.send("first")
+        self.cluster.wait(lambda: "htb" in self.classes(), "the container's class")
+
 
 
 if __name__ == "__main__":
