@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/java_number.h"
 #include "scheduler/yarn_capacity/activation.h"
 #include "scheduler/yarn_capacity/capacity.h"
 #include "scheduler/yarn_capacity/placement.h"
@@ -79,7 +80,7 @@ CapacityProblem CheckPercentages(const Books& books, const Queue& parent, Childr
     if (!parent.shares.Exists(label)) continue;
     float sum = 0;
     for (const QueueId child : children) sum += books.queues[child].shares.capacity(label);
-    const std::string of = "Illegal capacity sum of " + std::to_string(sum) + " for children of queue " + parent.name +
+    const std::string of = "Illegal capacity sum of " + base::JavaFloat(sum) + " for children of queue " + parent.name +
                            " for label=" + books.partitions.Name(label);
     const float own = std::fabs(parent.shares.capacity(label));
     const bool checked = parent_by == ChildrenBy::kPercent && !parent.settings.allow_zero_sum;
@@ -132,7 +133,7 @@ CapacityProblem CheckLabelTogether(const Books& books, const Queue& parent, Part
   }
   const float own = parent.shares.capacity(label);
   if ((!amounts && own > 0 && std::fabs(1 - sum) > kPrecision) || (own == 0 && sum > 0)) {
-    return Argument("Illegal capacity of " + std::to_string(sum) + " for children of queue " + parent.name +
+    return Argument("Illegal capacity of " + base::JavaFloat(sum) + " for children of queue " + parent.name +
                     " for label=" + books.partitions.Name(label));
   }
   const Resources& have = parent.shares[label].configured_min;
