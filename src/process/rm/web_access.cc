@@ -38,15 +38,17 @@ void Web::QueueAccess(const http::Request& request, const Segments& path, const 
                        "java.lang.Exception: Specified queueAclType=" + type +
                            " is not a valid type, valid queue acl types={SUBMIT_APPLICATIONS/ADMINISTER_QUEUE}"));
   }
-  manager_.known().Learn(user, [this, alive = std::weak_ptr<bool>(alive_), request, queue, user, type, administer,
-                                reply] {
-    if (alive.expired()) return;
+  const auto answer = [this, request, queue, user, type, administer, reply] {
     const bool may = manager_.QueueAccess(user, queue, administer);
     const std::string why = "User=" + user + " doesn't have access to queue=" + queue + " with acl-type=" + type;
     reply(http::Rendered(
         request,
         Document::Object().Add("allowed", may ? "true" : "false").Add("user", user).Add("diagnostics", may ? "" : why),
         BareRoot(request, "rmQueueAclInfo")));
+  };
+  if (manager_.known().Knows(user)) return answer();
+  manager_.known().Learn(user, [alive = std::weak_ptr<bool>(alive_), request, reply, answer] {
+    if (!alive.expired()) http::Guard(request, reply, answer);
   });
 }
 
