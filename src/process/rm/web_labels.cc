@@ -127,11 +127,7 @@ void Web::ClusterLabels(const http::Request& request, const Segments& path, cons
   LabelFacts facts{manager_.core().labels().known(), {}, http::PrefersXml(request)};
   const std::string& what = path[0];
   if (what == "nodes") {  // nodes/NODE/get-labels
-    const size_t colon = path[1].rfind(':');
-    const Node* node =
-        colon == std::string::npos
-            ? nullptr
-            : manager_.core().FindNode({path[1].substr(0, colon), std::atoi(path[1].c_str() + colon + 1)});
+    const Node* node = FindNamed(path[1]);
     const Document labels = node ? LabelsOf(facts, NodeRowOf(*node)) : Document();
     return reply(http::Rendered(request, labels, BareRoot(request, "nodeLabelsInfo")));
   }
