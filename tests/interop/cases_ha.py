@@ -1,4 +1,5 @@
 """Two resource managers: Hadoop's nodes, masters and clients at their default settings, and a change of the leader under each kind of work."""
+import collections
 import os
 import re
 import signal
@@ -257,12 +258,17 @@ def clients(cluster, work):
 
     def told():
         return log.read_text().split("\n")[:-1]
+
+    def all_answered(since):
+        """Twice each: the first answer may have come in the moment of the kill. A call that meets two takeovers is sent to sleep by its own library."""
+        answers = collections.Counter(line.split()[1] for line in told()[since:])
+        return len(answers) == 100 and min(answers.values()) >= 2
     try:
         cluster.wait(lambda: len(told()) > 500, "calls", 60)
         for _ in range(kills):
             killed(cluster, cluster.await_active())
             before = len(told())
-            cluster.wait(lambda before=before: len(told()) > before + 500, "calls after it", 120)
+            cluster.wait(lambda before=before: all_answered(before), "the open calls answered", 120)
         process.stdin.close()
         assert process.wait(60) == 0
     finally:
@@ -271,7 +277,7 @@ def clients(cluster, work):
     failed = [line for line in lines if line.startswith("failed")]
     assert not failed, failed
     # Those that met a takeover.
-    slow = sorted(int(line.split()[1]) / 1000 for line in lines if int(line.split()[1]) > 1000)
+    slow = sorted(int(line.split()[2]) / 1000 for line in lines if int(line.split()[2]) > 1000)
     print(f"{kills} kills, {len(slow)} calls that met one: {slow[len(slow) // 2]:.2f} s in the middle, 99 % within {slow[len(slow) * 99 // 100]:.2f} s, {slow[-1]:.2f} s at most")
     assert len(slow) >= 50 * kills, "no calls were open"
     assert slow[len(slow) * 99 // 100] < 4 and slow[-1] < 6, slow[-100:]

@@ -5,29 +5,29 @@ import org.apache.hadoop.yarn.conf.YarnConfiguration;
 
 /**
  * Clients at their default settings, each with a connection of its own, ask for new applications all the time, until the program's input ends; a line
- * tells of each call how many milliseconds it took.
+ * tells of each call whose it was and how many milliseconds it took.
  */
 public class OpenCalls {
-  static void ask(String user) throws Exception {
-    UserGroupInformation.createRemoteUser(user).doAs((PrivilegedExceptionAction<Void>) () -> {
+  static void ask(int number) throws Exception {
+    UserGroupInformation.createRemoteUser("client" + number).doAs((PrivilegedExceptionAction<Void>) () -> {
       YarnClient client = YarnClient.createYarnClient();
       client.init(new YarnConfiguration());
       client.start();
       while (true) {
         long began = System.nanoTime();
         client.createApplication();
-        System.out.println("took " + (System.nanoTime() - began) / 1_000_000);
+        System.out.println("took " + number + " " + (System.nanoTime() - began) / 1_000_000);
         Thread.sleep(10);
       }
     });
   }
 
   public static void main(String[] arguments) throws Exception {
-    for (int number = 0; number < Integer.parseInt(arguments[0]); ++number) {
-      String user = "client" + number;
+    for (int client = 0; client < Integer.parseInt(arguments[0]); ++client) {
+      int number = client;
       Thread thread = new Thread(() -> {
         try {
-          ask(user);
+          ask(number);
         } catch (Exception e) {
           System.out.println("failed " + e);
         }
