@@ -260,11 +260,11 @@ def clients(cluster, work):
         return log.read_text().split("\n")[:-1]
 
     def all_answered(since):
-        """Twice each: the first answer may have come in the moment of the kill. A call that meets two takeovers is sent to sleep by its own library."""
+        """Twice each: the first answer may have come in the moment of the kill. A call that was refused by a standby and then met a kill, or met two, is sent to sleep by its own library."""
         answers = collections.Counter(line.split()[1] for line in told()[since:])
         return len(answers) == 100 and min(answers.values()) >= 2
     try:
-        cluster.wait(lambda: len(told()) > 500, "calls", 60)
+        cluster.wait(lambda: all_answered(0), "the first calls", 60)
         for _ in range(kills):
             killed(cluster, cluster.await_active())
             before = len(told())
