@@ -1,4 +1,5 @@
-// The Standalone Worker's page: what runs here and what ran. Everything shown comes from /json/. Below /logPage/ its logs.
+// The Standalone Worker's page: what runs here and what ran. Everything shown comes from /json/ and
+// /fairlead/notices. Below /logPage/ its logs.
 
 import { showLog } from "./log.js";
 import { el, get, link, live, mib, own, show, table, tile, ways } from "./parts.js";
@@ -14,10 +15,11 @@ const row = (master) => (run) => [idOf(run), link(`${master}/app/?${new URLSearc
   run.appdesc.user, mib(run.memory), logLink(run, "stdout"), logLink(run, "stderr")];
 
 async function load() {
-  const worker = await get(own("json/"));
+  const [worker, notices] = await Promise.all(["json/", "fairlead/notices"].map((path) => get(own(path))));
   const heads = ["Executor", "Application", "User", "Memory", "Output", "Errors"];
   if (/^https?:/.test(worker.masterwebuiurl)) ways([["Master", worker.masterwebuiurl]]);
   show("Standalone Worker", [el("h1", {}, "Standalone Worker"), el("p", { class: "soft" }, worker.id),
+    ...notices.map((notice) => el("p", { class: "why" }, notice)),
     el("div", { class: "tiles" }, tile("cores in use", `${worker.coresused} of ${worker.cores}`), tile("memory in use", `${mib(worker.memoryused)} of ${mib(worker.memory)}`),
       tile("master", link(worker.masterwebuiurl, worker.masterurl || "none has taken it"))),
     table("Executors", heads, worker.executors.sort(byNumber).map(row(worker.masterwebuiurl)), "None runs."),

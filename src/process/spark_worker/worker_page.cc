@@ -132,6 +132,14 @@ std::string WorkerJson(const SparkWorker& worker) {
                         2);
 }
 
+std::string WorkerNotices(const SparkWorker& worker) {
+  ordered_json out = ordered_json::array();
+  for (const std::string& run : worker.unread()) {
+    out.push_back("the record of " + run + ", which an earlier worker started, cannot be read: it was ended");
+  }
+  return http::JsonText(out, 2);
+}
+
 void WorkerPages::Log(const SparkWorker& worker, const http::Request& request, const http::Server::Reply& reply) {
   constexpr int64_t kBytes = 100 << 10, kBytesMax = 1 << 20;
   constexpr size_t kOrdersMax = 32;
@@ -201,6 +209,7 @@ http::Response Page(const SparkWorker& worker, const http::Request& request) {
     response.headers.emplace_back("Cache-Control", "no-cache, no-store, must-revalidate");
     return response;
   }
+  if (path == "/fairlead/notices") return http::JsonResponse(200, WorkerNotices(worker));
   if (path == "/metrics") return WorkerMetrics(worker);
   if (path == "/healthz") return http::TextResponse(200, "ok\n");
   if (path == "/readyz") {  // executors may be started here

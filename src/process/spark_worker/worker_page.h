@@ -22,6 +22,9 @@ std::string WorkerGauges(const SparkWorker& worker);
 /// `/metrics`, for Prometheus.
 http::Response WorkerMetrics(const SparkWorker& worker);
 
+/// `/fairlead/notices`: what an operator should know, a sentence each.
+std::string WorkerNotices(const SparkWorker& worker);
+
 /// The worker's page and all of the above by their paths: /, /json/, /metrics, /metrics/json/, /log/, /logPage/;
 /// /healthz, and /readyz: whether executors may be started here. On the loop's thread.
 class WorkerPages {
