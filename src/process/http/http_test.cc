@@ -101,6 +101,14 @@ TEST_F(HttpTest, HostileInputGetsAnErrorAndTheServerGoesOn) {
   EXPECT_EQ(Get("/")->body, "ok");
 }
 
+TEST_F(HttpTest, WhatIsRefusedIsCounted) {
+  Serve([](const Request&, const Server::Reply& reply) { reply(TextResponse(200, "ok")); });
+  EXPECT_NE(Raw("GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n").find("421"), std::string::npos);
+  EXPECT_EQ(server_->refused(), 1U);
+  EXPECT_EQ(Get("/")->body, "ok");
+  EXPECT_EQ(server_->refused(), 1U);
+}
+
 TEST_F(HttpTest, APageThatThrowsIsAnsweredForAndTheServerGoesOn) {
   Serve([](const Request& request, const Server::Reply& reply) {
     if (request.path == "/bad") throw std::runtime_error("no such column");

@@ -106,6 +106,7 @@ class ServerImpl final : public Server {
 
   env::Endpoint local() const override { return listener_->local(); }
   size_t held_bytes() const override { return peers_.held_bytes(); }
+  uint64_t refused() const override { return refused_; }
 
   enum class Ending { kAfterFlush, kNow };
   void Remove(uint64_t id, Ending ending = Ending::kAfterFlush) {
@@ -129,7 +130,10 @@ class ServerImpl final : public Server {
       held->Answer(number, std::move(response));
     };
     request.asker = sessions_.find(session)->second;
-    if (auto refusal = Refusal(hosts_, request)) return reply(*std::move(refusal));
+    if (auto refusal = Refusal(hosts_, request)) {
+      ++refused_;
+      return reply(*std::move(refusal));
+    }
     Guard(request, reply, [&] { handler_(std::move(request), reply); });
   }
 
@@ -193,6 +197,7 @@ class ServerImpl final : public Server {
 
   env::Loop& loop_;
   const KnownHosts hosts_;
+  uint64_t refused_ = 0;
   Handler handler_;
   ServerLimits limits_;
   std::shared_ptr<bool> alive_;

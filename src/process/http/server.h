@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -40,6 +41,8 @@ class Server {
   virtual env::Endpoint local() const = 0;
   /// What its connections hold in memory: bytes not parsed, answers not taken.
   virtual size_t held_bytes() const = 0;
+  /// Requests that Refusal() did not let pass.
+  virtual uint64_t refused() const = 0;
 };
 
 /// Calls `handle`. When it throws at a GET or HEAD, BrokenPage answers: it only read. At any other method that ends the
