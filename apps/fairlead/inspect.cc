@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cluster_command.h"
 #include "exit_words.h"
+#include "inspect.h"
 #include "interrupt.h"
 #include "model/exit_status.h"
 #include "table.h"
@@ -85,9 +86,9 @@ yarn::GetApplicationsRequestProto ToRequest(const AppsFilter& filter) {
   return request;
 }
 
-std::vector<std::string> AppRow(const yarn::ApplicationReportProto& report) {
+std::vector<std::string> AppRow(const yarn::ApplicationReportProto& report, int64_t now_ms) {
   const auto usage = report.app_resource_usage.value_or(yarn::ApplicationResourceUsageReportProto{});
-  const int64_t end = report.finish_time.value_or(0) > 0 ? *report.finish_time : Now();
+  const int64_t end = report.finish_time.value_or(0) > 0 ? *report.finish_time : now_ms;
   return {Spell(report.ApplicationId()),
           std::string(report.Name()),
           std::string(report.User()),
@@ -114,7 +115,7 @@ int WatchApps(const Command& command, Cluster& cluster, AppsFilter filter) {
     const auto answer = cluster.client->Call<yarn::GetApplicationsResponseProto>("getApplications", request);
     if (!answer) return command.Fail(answer.error());
     for (const auto& report : answer->applications) {
-      std::vector<std::string> row = AppRow(report);
+      std::vector<std::string> row = AppRow(report, Now());
       std::vector<std::string> facts(row.begin(), row.end() - 1);
       const auto [known, fresh] = shown.try_emplace(row[0]);
       const bool ended = report.YarnApplicationState() > yarn::YarnApplicationStateProto::kRunning;
@@ -145,16 +146,9 @@ int Apps(const Command& command, Cluster& cluster, AppsFilter& filter) {
   const auto answer = cluster.client->Call<yarn::GetApplicationsResponseProto>("getApplications", request);
   if (!answer) return command.Fail(answer.error());
   if (answer->applications.empty() && !named.ok()) return command.Fail(named.error());
-  if (command.options.json) {
-    ordered_json list = ordered_json::array();
-    for (const auto& report : answer->applications) list.push_back(AppJson(report));
-    PrintJson(list);
-    return kOk;
-  }
-  Table table(kAppColumns);
-  for (const auto& report : answer->applications) table.Add(AppRow(report));
-  table.Print();
-  if (table.size() == 0 && filter.states.empty() && !filter.all)
+  PrintApps(answer->applications, Now(), command.options.json);
+  if (command.options.json) return kOk;
+  if (answer->applications.empty() && filter.states.empty() && !filter.all)
     std::fputs("no application is active; --all shows ended ones\n", stderr);
   const auto only = [](const std::vector<std::string>& words) { return words.size() == 1 ? words[0] : ""; };
   SayPage(command, PageUrl(cluster, "/cluster", {{"user", only(filter.users)}, {"queue", only(filter.queues)}}));
@@ -281,16 +275,7 @@ int Why(const Command& command, Cluster& cluster, const std::string& text) {
   if (!report) return command.Fail(report.error());
   const auto told = AskIfFairleads(cluster, "apps/" + text);
   if (!told.ok()) return command.Fail(told.error());
-  const ordered_json& detail = *told;
-  const std::string state(Name(report->YarnApplicationState()));
-  if (command.options.json) {
-    PrintJson(
-        {{"id", text}, {"state", state}, {"pending", detail.is_object() ? detail.at("pending") : ordered_json()}});
-    return kOk;
-  }
-  const bool ended = report->YarnApplicationState() > yarn::YarnApplicationStateProto::kRunning;
-  std::printf("%-12s %s\n", "State", (state + (ended ? ": it waits for nothing any more" : "")).c_str());
-  if (!ended) PrintPending(detail);
+  PrintWhy(*report, *told, command.options.json);
   SayPage(command, PageUrl(cluster, "/cluster/app/" + text));
   return kOk;
 }
@@ -351,31 +336,7 @@ int Nodes(const Command& command, Cluster& cluster, NodesOptions& options) {
       cluster.client->Call<yarn::GetClusterNodesResponseProto>("getClusterNodes", yarn::GetClusterNodesRequestProto{});
   if (!answer) return command.Fail(answer.error());
   if (options.reasons) return NodesOutOfService(command, cluster, answer->node_reports);
-  ordered_json list = ordered_json::array();
-  Table table({"NODE", "STATE", "RACK", "CONTAINERS", "MEMORY", "VCORES", "PAGE"});
-  for (const auto& node : answer->node_reports) {
-    const auto& used = node.Used();
-    const auto& total = node.Capability();
-    list.push_back({{"id", Spell(node.NodeId())},
-                    {"state", Name(node.NodeState())},
-                    {"rack", node.rack_name.value_or("")},
-                    {"httpAddress", node.http_address.value_or("")},
-                    {"containers", node.num_containers.value_or(0)},
-                    {"used", ResourceJson(used)},
-                    {"capacity", ResourceJson(total)},
-                    {"health", node.health_report.value_or("")}});
-    table.Add(
-        {Spell(node.NodeId()), std::string(Name(node.NodeState())), node.rack_name.value_or("-"),
-         std::to_string(node.num_containers.value_or(0)),
-         MemoryText(used.memory.value_or(0)) + " of " + MemoryText(total.memory.value_or(0)),
-         std::to_string(used.virtual_cores.value_or(0)) + " of " + std::to_string(total.virtual_cores.value_or(0)),
-         "http://" + node.http_address.value_or("")});
-  }
-  if (command.options.json) {
-    PrintJson(list);
-  } else {
-    table.Print();
-  }
+  PrintNodes(answer->node_reports, command.options.json);
   SayPage(command, PageUrl(cluster, "/cluster/nodes"));
   return kOk;
 }
@@ -394,25 +355,6 @@ void AddQueueRows(const yarn::QueueInfoProto& queue, const std::string& parent, 
   table.Add({name, std::string(Name(queue.State())), percent(queue.capacity.value_or(0)),
              percent(queue.current_capacity.value_or(0)), std::to_string(queue.applications.size())});
   for (const auto& child : queue.child_queues) AddQueueRows(child, name, list, table);
-}
-
-/// Live shares of a Fairlead resource manager.
-void PrintFairleadQueues(const Command& command, const ordered_json& json) {
-  if (command.options.json) return PrintJson(json);
-  Table table({"QUEUE", "WEIGHT", "FAIR SHARE", "AT MOST", "USED", "WANTED", "RUNNABLE", "WAITING"});
-  const auto amount = [](const ordered_json& queue, const char* field) {
-    const ordered_json value = queue.value(field, ordered_json::object());
-    return SizeText(value.value("memory_mib", int64_t{0}), value.value("vcores", int64_t{0}));
-  };
-  for (const auto& queue : json.at("queues")) {
-    char weight[16];
-    std::snprintf(weight, sizeof weight, "%g", queue.value("weight", 1.0));
-    table.Add({queue.value("name", ""), weight, amount(queue, "fair_share"),
-               queue.at("max_share").is_object() ? amount(queue, "max_share") : "-", amount(queue, "used"),
-               amount(queue, "demand"), std::to_string(queue.value("runnable_apps", 0)),
-               std::to_string(queue.value("waiting_apps", 0))});
-  }
-  table.Print();
 }
 
 /// Hadoop's, over YARN's protocol.
@@ -439,8 +381,7 @@ int Queues(const Command& command, Cluster& cluster) {
   auto answer = AskIfFairleads(cluster, "queues");
   if (!answer.ok()) return command.Fail(answer.error());
   if (answer->is_object()) {
-    TakeNoBoundsOut(*answer);
-    PrintFairleadQueues(command, *answer);
+    PrintQueues(std::move(*answer), command.options.json);
   } else if (const int code = PrintHadoopsQueues(command, cluster); code != kOk) {
     return code;
   }
@@ -527,6 +468,84 @@ struct KillOptions {
 struct NoOptions {};
 
 }  // namespace
+
+// ---------------------------------------------------------------- what an older state is shown by, too
+
+std::string SumsText(const ClusterSums& sums) {
+  return Counted(sums.nodes, "node") + ", " + Counted(sums.running, "application") + " running and " +
+         std::to_string(sums.pending) + " pending, " + Counted(sums.containers, "container") + ", " +
+         MemoryText(sums.used_mib) + " of " + MemoryText(sums.total_mib) + " in use";
+}
+
+void PrintApps(const std::vector<yarn::ApplicationReportProto>& reports, int64_t now_ms, bool json) {
+  ordered_json list = ordered_json::array();
+  Table table(kAppColumns);
+  for (const auto& report : reports) {
+    list.push_back(AppJson(report));
+    table.Add(AppRow(report, now_ms));
+  }
+  if (json) return PrintJson(list);
+  table.Print();
+}
+
+void PrintWhy(const yarn::ApplicationReportProto& report, const ordered_json& detail, bool json) {
+  const std::string state(Name(report.YarnApplicationState()));
+  if (json) {
+    return PrintJson({{"id", Spell(report.ApplicationId())},
+                      {"state", state},
+                      {"pending", detail.is_object() ? detail.at("pending") : ordered_json()}});
+  }
+  const bool ended = report.YarnApplicationState() > yarn::YarnApplicationStateProto::kRunning;
+  std::printf("%-12s %s\n", "State", (state + (ended ? ": it waits for nothing any more" : "")).c_str());
+  if (!ended) PrintPending(detail);
+}
+
+void PrintNodes(const std::vector<yarn::NodeReportProto>& nodes, bool json) {
+  ordered_json list = ordered_json::array();
+  Table table({"NODE", "STATE", "RACK", "CONTAINERS", "MEMORY", "VCORES", "PAGE"});
+  for (const auto& node : nodes) {
+    const auto& used = node.Used();
+    const auto& total = node.Capability();
+    list.push_back({{"id", Spell(node.NodeId())},
+                    {"state", Name(node.NodeState())},
+                    {"rack", node.rack_name.value_or("")},
+                    {"httpAddress", node.http_address.value_or("")},
+                    {"containers", node.num_containers.value_or(0)},
+                    {"used", ResourceJson(used)},
+                    {"capacity", ResourceJson(total)},
+                    {"health", node.health_report.value_or("")}});
+    table.Add(
+        {Spell(node.NodeId()), std::string(Name(node.NodeState())), node.rack_name.value_or("-"),
+         std::to_string(node.num_containers.value_or(0)),
+         MemoryText(used.memory.value_or(0)) + " of " + MemoryText(total.memory.value_or(0)),
+         std::to_string(used.virtual_cores.value_or(0)) + " of " + std::to_string(total.virtual_cores.value_or(0)),
+         "http://" + node.http_address.value_or("")});
+  }
+  if (json) {
+    PrintJson(list);
+  } else {
+    table.Print();
+  }
+}
+
+void PrintQueues(ordered_json answer, bool json) {
+  TakeNoBoundsOut(answer);
+  if (json) return PrintJson(answer);
+  Table table({"QUEUE", "WEIGHT", "FAIR SHARE", "AT MOST", "USED", "WANTED", "RUNNABLE", "WAITING"});
+  const auto amount = [](const ordered_json& queue, const char* field) {
+    const ordered_json value = queue.value(field, ordered_json::object());
+    return SizeText(value.value("memory_mib", int64_t{0}), value.value("vcores", int64_t{0}));
+  };
+  for (const auto& queue : answer.at("queues")) {
+    char weight[16];
+    std::snprintf(weight, sizeof weight, "%g", queue.value("weight", 1.0));
+    table.Add({queue.value("name", ""), weight, amount(queue, "fair_share"),
+               queue.at("max_share").is_object() ? amount(queue, "max_share") : "-", amount(queue, "used"),
+               amount(queue, "demand"), std::to_string(queue.value("runnable_apps", 0)),
+               std::to_string(queue.value("waiting_apps", 0))});
+  }
+  table.Print();
+}
 
 void AddInspect(CLI::App& app, int& exit_code) {
   auto filter = std::make_shared<AppsFilter>();

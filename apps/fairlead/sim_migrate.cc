@@ -10,8 +10,6 @@
 #include "env_posix/posix_loop.h"
 #include "profiles/profile.h"
 #include "sim/traces/comparison_report.h"
-#include "sim/traces/configuration.h"
-#include "sim_workload.h"
 #include "table.h"
 
 namespace fairlead::apps {
@@ -39,12 +37,6 @@ Named Split(const std::string& text) {
   if (at == std::string::npos || env_posix::MakePosixDisk()->Stat(text).ok()) return {text, ""};
   return {text.substr(0, at), text.substr(at + 1)};
 }
-
-struct Sides {
-  sim::Configuration from;
-  sim::Configuration to;
-  const sim::Configuration* written = nullptr;  // whose queues a profile took; null: both have their own
-};
 
 base::Result<std::unique_ptr<Sides>> ReadSides(const MigrateArguments& arguments) {
   const Named from = Split(arguments.from);
@@ -83,7 +75,7 @@ std::string NameOf(const Sides& sides, const sim::Configuration& side) {
   return name(side) + (&side == &sides.from ? " (from)" : " (to)");
 }
 
-base::Result<sim::RunResult> RunSide(const MigrateArguments& arguments, const Workload& workload, const Sides& sides,
+base::Result<sim::RunResult> RunSide(const TraceArguments& arguments, const Workload& workload, const Sides& sides,
                                      const sim::Configuration& side) {
   const sim::Configuration& written = sides.written != nullptr ? *sides.written : side;
   auto profile = sim::MakeProfile(side);
@@ -118,22 +110,30 @@ std::string TextOf(const sim::Comparison& comparison, const std::vector<sim::Run
   return out;
 }
 
+int Refuse(const std::string& command, const base::Error& error) {
+  return Complain(command, error.message, error.code == ENOENT ? kNotFound : kUsage);
+}
+
 int Migrate(const MigrateArguments& arguments) {
-  const auto refuse = [](const base::Error& error) {
-    return Complain(kCommand, error.message, error.code == ENOENT ? kNotFound : kUsage);
-  };
   const auto sides = ReadSides(arguments);
-  if (!sides) return refuse(sides.error());
+  if (!sides) return Refuse(kCommand, sides.error());
   const auto workload = Load(arguments);
   if (!workload) return Complain(kCommand, workload.error().message, CodeOfLoad(workload.error()));
-  if (workload->jobs.empty() && !workload->synthetic) return Complain(kCommand, "the trace has no jobs", kUsage);
-  if (const auto made = MakeOut(arguments); !made) return Complain(kCommand, made.error().message, kFailed);
-  const sim::Configuration& from = (*sides)->from;
-  const sim::Configuration& to = (*sides)->to;
+  return CompareSides(kCommand, arguments, *workload, **sides);
+}
+
+}  // namespace
+
+int CompareSides(const std::string& command, const TraceArguments& arguments, const Workload& workload,
+                 const Sides& sides) {
+  if (workload.jobs.empty() && !workload.synthetic) return Complain(command, "the trace has no jobs", kUsage);
+  if (const auto made = MakeOut(arguments); !made) return Complain(command, made.error().message, kFailed);
+  const sim::Configuration& from = sides.from;
+  const sim::Configuration& to = sides.to;
   std::vector<sim::RunResult> runs;
   for (const sim::Configuration* side : {&from, &to}) {
-    auto run = RunSide(arguments, *workload, **sides, *side);
-    if (!run) return refuse(base::Error{(side == &from ? "--from " : "--to ") + run.error().message});
+    auto run = RunSide(arguments, workload, sides, *side);
+    if (!run) return Refuse(command, base::Error{(side == &from ? "--from " : "--to ") + run.error().message});
     runs.push_back(std::move(*run));
   }
   sim::Comparison comparison = sim::CompareRuns(runs[0], runs[1]);
@@ -141,17 +141,15 @@ int Migrate(const MigrateArguments& arguments) {
   comparison.to.notes = to.notes;
   comparison.differences = sim::DifferencesOf(from, to);
   const std::string json = sim::ComparisonJson(comparison);
-  const std::string text = TextOf(comparison, runs, **sides);
+  const std::string text = TextOf(comparison, runs, sides);
   std::fputs((arguments.json ? json : text).c_str(), stdout);
   const auto written = WriteOut(
       arguments, {{"report.html", sim::ComparisonHtml(comparison, runs)}, {"report.json", json}, {"report.txt", text}});
-  if (!written) return Complain(kCommand, written.error().message, kFailed);
+  if (!written) return Complain(command, written.error().message, kFailed);
   if (!arguments.out.empty() && !arguments.json)
     std::printf("\nwritten: %s/report.html, report.json, report.txt\n", arguments.out.c_str());
   return kOk;
 }
-
-}  // namespace
 
 void AddSimMigrate(CLI::App& sim, int& exit_code) {
   auto arguments = std::make_shared<MigrateArguments>();

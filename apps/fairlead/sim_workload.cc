@@ -12,8 +12,10 @@
 #include "config/allocation_file.h"
 #include "env_posix/posix_loop.h"
 #include "progress.h"
+#include "sim_journal.h"
 #include "sim/traces/both.h"
 #include "sim/traces/page.h"
+#include "sim/traces/queue_settings.h"
 #include "sim/traces/read.h"
 #include "sim/traces/report.h"
 #include "sim/traces/synthetic.h"
@@ -73,7 +75,7 @@ base::Status AddNodes(const TraceArguments& arguments, Workload& workload) {
     workload.nodes = std::move(*nodes);
     return {};
   }
-  if (arguments.nodes == 0 && !workload.synthetic) workload.nodes = sim::NodesNamedBy(workload.jobs, size);
+  if (arguments.nodes == 0 && workload.nodes.empty()) workload.nodes = sim::NodesNamedBy(workload.jobs, size);
   if (!workload.nodes.empty() && arguments.nodes == 0) return {};
   workload.nodes.clear();
   for (int64_t i = 0; i < (arguments.nodes ? arguments.nodes : 100); ++i) {
@@ -85,6 +87,14 @@ base::Status AddNodes(const TraceArguments& arguments, Workload& workload) {
 sim::SyntheticWorkload Synthetic(const TraceArguments& arguments) {
   const sim::SyntheticOptions options{arguments.scale, arguments.seed, arguments.hours};
   return arguments.traces[0] == "tdw" ? sim::TdwDay(options) : sim::GoogleMix(options);
+}
+
+base::Status AddJournal(const std::string& path, Workload& workload) {
+  auto recorded = ReadJournal(path);
+  if (!recorded) return recorded.error();
+  TakeRecorded(std::move(recorded->jobs), workload);
+  workload.queues = sim::FairTreeOf(recorded->configuration.queues);
+  return {};
 }
 
 base::Status AddJobs(const TraceArguments& arguments, Workload& workload) {
@@ -104,11 +114,15 @@ base::Status AddJobs(const TraceArguments& arguments, Workload& workload) {
       workload.name += ", scale " + CLI::detail::to_string(arguments.scale);
       return {};
     }
+    workload.name += (workload.name.empty() ? "" : " + ") + std::filesystem::path(path).filename().string();
+    if (IsJournal(path)) {
+      if (const base::Status added = AddJournal(path, workload); !added) return added;
+      continue;
+    }
     const auto text = ReadTraceFile(path);
     if (!text) return text.error();
     auto trace = sim::ReadTrace(*text, path, options);
     if (!trace) return trace.error();
-    workload.name += (workload.name.empty() ? "" : " + ") + std::filesystem::path(path).filename().string();
     std::move(trace->jobs.begin(), trace->jobs.end(), std::back_inserter(workload.jobs));
   }
   for (sim::TraceJob& job : workload.jobs) {
@@ -169,6 +183,13 @@ base::Result<std::pair<std::string, std::string>> SplitPair(const std::string& t
   return std::pair(text.substr(0, at), text.substr(at + 1));
 }
 
+void TakeRecorded(sim::JournalJobs recorded, Workload& workload) {
+  std::move(recorded.jobs.begin(), recorded.jobs.end(), std::back_inserter(workload.jobs));
+  if (!workload.jobs.empty()) workload.span_ms = workload.jobs.back().submit_ms + 1;
+  workload.nodes = std::move(recorded.nodes);
+  workload.master_size = recorded.master_size;
+}
+
 std::vector<std::string> QueueNames(const Workload& workload) {
   std::set<std::string> names;
   for (const auto& queue : workload.queues.queues) names.insert(queue.name);
@@ -223,7 +244,8 @@ sim::RunResult RunUnder(const TraceArguments& arguments, const Workload& workloa
 void AddWorkloadOptions(CLI::App& command, const std::string& trace, TraceArguments& arguments) {
   command
       .add_option(trace, arguments.traces,
-                  "trace files, also gzip: Hadoop SLS, Rumen, SLS workload (syn.json), SWIM; or \"tdw\" or \"google\" "
+                  "trace files, also gzip: Hadoop SLS, Rumen, SLS workload (syn.json), SWIM; a resource manager's journal, or "
+                  "the directory of one; or \"tdw\" or \"google\" "
                   "for a synthetic day")
       ->required();
   command.add_option("--node-list", arguments.node_list, "SLS node list (nodes.json)");

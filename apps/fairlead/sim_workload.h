@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "commands.h"
 #include "sim/traces/faults.h"
+#include "sim/traces/journal.h"
 #include "sim/traces/profiles.h"
 #include "sim/traces/real_use.h"
 #include "sim/traces/result.h"
@@ -57,6 +58,9 @@ struct Workload {
   model::Resources master_size = model::Resources::Of(1024, 1);
   std::vector<sim::TraceJob> jobs;  // of files
 };
+
+/// Its jobs after those that are there; its nodes and the size of its masters.
+void TakeRecorded(sim::JournalJobs recorded, Workload& workload);
 
 /// Every queue that a file, a generator or a job names, in full.
 std::vector<std::string> QueueNames(const Workload& workload);

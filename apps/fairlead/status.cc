@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "cluster_command.h"
+#include "inspect.h"
 #include "table.h"
 #include "wire/json/json.h"
 
@@ -65,11 +66,9 @@ int Status(const Command& command, Cluster& cluster, NoOptions& /*options*/) {
     table.Print();
     const auto number = [&](const char* key) { return metrics.is_object() ? metrics.value(key, int64_t{0}) : 0; };
     if (led) {
-      std::printf("%s, %s running and %lld pending, %s, %s of %s in use\n",
-                  Counted(number("activeNodes"), "node").c_str(), Counted(number("appsRunning"), "application").c_str(),
-                  static_cast<long long>(number("appsPending")),
-                  Counted(number("containersAllocated"), "container").c_str(),
-                  MemoryText(number("allocatedMB")).c_str(), MemoryText(number("totalMB")).c_str());
+      std::puts(SumsText({number("activeNodes"), number("appsRunning"), number("appsPending"),
+                          number("containersAllocated"), number("allocatedMB"), number("totalMB")})
+                    .c_str());
     }
     if (scheduler.is_object()) {
       const std::string words =

@@ -449,9 +449,9 @@ class OnACluster(unittest.TestCase):
     def ask(self, name, *words):
         return run(*name.split(), "--hadoop-conf", self.conf, *words)
 
-    def finished_job(self):
+    def finished_job(self, *words):
         out = self.work / f"out{time.monotonic_ns()}"
-        shown = self.ask("submit", "--executors", "1", BUILD / "examples/word_count", self.work / "text", out)
+        shown = self.ask("submit", *words, "--executors", "1", BUILD / "examples/word_count", self.work / "text", out)
         self.assertEqual(shown.returncode, 0, shown.stderr)
         return next(word for word in shown.stderr.split() if word.startswith("application_"))
 
@@ -929,13 +929,96 @@ class OnACluster(unittest.TestCase):
         self.assertRegex(shown.stdout, rf"  granted  {container}  root\.\S+  \S+:\d+  \d+ MiB, \d+ vc  ")
         self.assertRegex(shown.stdout, rf"  state  {app}  .*is RUNNING")
 
+    def past(self, *words):
+        return run("replay", pathlib.Path(self.conf).parent / "rm", *words)
+
+    def story_of(self, app):
+        """Once its end is in the journal, which is written behind."""
+        deadline = time.monotonic() + 30
+        while not (shown := self.past("--story", app, "--json")).returncode == 0 or not json.loads(shown.stdout)["ended"]:
+            self.assertLess(time.monotonic(), deadline, shown.stdout[-2000:] + shown.stderr)
+            time.sleep(0.2)
+        return json.loads(shown.stdout)
+
+    def test_a_journal_tells_an_application_s_life(self):
+        app = self.finished_job()
+        story = self.story_of(app)
+        what = [part["what"] for part in story["story"]]
+        expected = [r"\S+ submitted it to root\.\S+: word_count, FAIRLEAD", r"its master is granted on \S+:\d+, .* vc", "its master has registered: it runs",
+                    r"\d+ containers? of .* granted on 1 node|\d+ containers? of .* granted on \S+:\d+", "it ends FINISHED, SUCCEEDED"]
+        for words in expected:
+            self.assertTrue(any(re.match(words, part) for part in what), (words, what))
+        self.assertEqual(sorted(part["fromMs"] for part in story["story"]), [part["fromMs"] for part in story["story"]])
+        self.assertGreaterEqual(story["granted"], 1)
+        shown = self.past("--story", app)
+        self.assertRegex(shown.stdout, rf"^{app}\n\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d  \S+ submitted it to ")
+        self.assertRegex(shown.stdout, r"\nIn all: \d+ containers? granted, 0 taken back, ")
+        shown = self.past("--story", app[:-4] + "9999")
+        self.assertEqual(shown.returncode, 4)
+        self.assertRegex(shown.stderr, r"is in nothing that is kept: \S+ has \d+ files? from ")
+
+    def test_a_journal_shows_the_cluster_as_it_was(self):
+        app = self.finished_job()
+        ran = next(part["fromMs"] for part in self.story_of(app)["story"] if part["what"].startswith("its master has registered"))
+        shown = self.past("--at", ran, "--apps")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertRegex(shown.stdout, rf"{app} .* RUNNING ")
+        self.assertIn("as of ", shown.stderr)
+        self.assertNotIn(app, self.past("--at", "-0s", "--apps").stdout)
+        self.assertRegex(self.past("--at", "-0s", "--apps", "--all").stdout, rf"{app} .* FINISHED ")
+        for part, live in (("--apps", "apps"), ("--nodes", "nodes"), ("--queues", "queues")):
+            then, now = self.past("--at", ran, part), self.ask(live)
+            self.assertEqual(then.stdout.split("\n")[0].split(), now.stdout.split("\n")[0].split())
+            then, now = self.past("--at", ran, part, "--json"), self.ask(live, "--all" if live == "apps" else "--json", "--json")
+            first = [shown[0] if isinstance(shown, list) else shown["queues"][0] for shown in (json.loads(then.stdout), json.loads(now.stdout))]
+            self.assertEqual(*[list(one) for one in first])
+        self.assertRegex(self.past("--at", ran, "--why", app).stdout, r"^State +RUNNING\n")
+        self.assertRegex(self.past("--at", ran).stdout, r"^2 nodes, 1 application running and 0 pending, \d+ containers?, ")
+        self.assertEqual(json.loads(self.past("--at", ran, "--json").stdout)["appsRunning"], 1)
+        self.assertEqual(self.past("--at", ran, "--why", app[:-4] + "9999").returncode, 4)
+
+    def test_what_a_journal_cannot_tell_is_said(self):
+        self.finished_job()
+        shown = self.past("--at", "2001-01-01")
+        self.assertEqual(shown.returncode, 4)
+        self.assertRegex(shown.stderr, r"2001-01-01 00:00:00 is not kept: \S+ has \d+ files? from 20\S+ \S+ to 20")
+        self.assertEqual(self.past("--at", "2101-01-01").returncode, 4)
+        for words in (["--at", "soon"], ["--queues"], ["--at", "-0s", "--nodes", "--apps"], ["--at", "-0s", "--story", "x"], ["--story", "x"]):
+            self.assertEqual(self.past(*words).returncode, 2, words)
+        self.assertEqual(run("replay", self.work / "nowhere", "--at", "-0s").returncode, 4)
+        journal = (pathlib.Path(self.conf).parent / "rm/rm.journal").read_bytes()
+        damaged = self.work / "damaged.journal"
+        damaged.write_bytes(journal[:len(journal) // 2] + bytes([journal[len(journal) // 2] ^ 1]) + journal[len(journal) // 2 + 1:])
+        shown = run("replay", damaged, "--story", "application_1_0001")
+        self.assertEqual(shown.returncode, 1)
+        self.assertRegex(shown.stderr, r"damaged\.journal: record \d+ at byte \d+ cannot be read: ")
+        damaged.write_bytes(b"FLJRNL01" + journal[8:])
+        self.assertIn("a journal of release 0.1.0, which alone can replay it", run("replay", damaged, "--at", "-0s").stderr)
+
+    def test_a_journal_is_a_trace(self):
+        self.story_of(self.finished_job("--queue", "lab"))
+        shown = self.past("--diff", "yarn-fair", "--json")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        report = json.loads(shown.stdout)
+        self.assertGreaterEqual(report["jobs"], 1)
+        self.assertEqual((report["nodes"], report["from"]["name"], report["to"]["name"]), (2, "fairlead", "yarn-fair 3.4.3"))
+        self.assertIn("in the journal itself", report["from"]["notes"][0])
+        queues = pathlib.Path(self.conf) / "fair-scheduler.xml"
+        shown = self.past("--diff", queues)
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertRegex(shown.stdout, r"\nfrom: fairlead \(from\), \S+/rm\nto:   fairlead \(to\), \S+/fair-scheduler\.xml\n")
+        self.assertEqual(self.past("--diff", "nosuch").returncode, 4)
+        shown = run("sim", "compare", pathlib.Path(self.conf).parent / "rm/rm.journal", "--json")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertEqual({one["nodes"] for one in json.loads(shown.stdout)["runs"]}, {2})
+
     def test_a_replay_shows_how_far_it_is(self):
         self.finished_job()
         out, terminal = pty.openpty()
         replay = subprocess.Popen([FAIRLEAD, "replay", pathlib.Path(self.conf).parent / "rm/rm.journal"], stdout=subprocess.PIPE, stderr=terminal)
         os.close(terminal)
         self.assertRegex(replay.communicate(timeout=60)[0].decode(), r"^\d+ batches with \d+ events replayed")
-        self.assertRegex(os.read(out, 65536).decode(), r"replay +\[[# ]{30}\] +\d+ %  \d+ of \d+ batches.*\r\x1b\[K$")
+        self.assertRegex(os.read(out, 65536).decode(), r"replay +\[[# ]{30}\] +\d+ %  \d+ of \d+ bytes.*\r\x1b\[K$")
         os.close(out)
 
     def put(self, address, body, root="fairlead/v1"):

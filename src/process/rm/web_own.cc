@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "process/rm/own_documents.h"
 #include "process/rm/queue_names.h"
 #include "process/rm/web.h"
 #include "process/rm/web_resources.h"
@@ -73,6 +74,8 @@ Document ShortApp(const App& app, const UsageRecord& used, bool full, base::Wall
       .Add("hidden", !full);
 }
 
+}  // namespace
+
 Document PendingDocument(const model::scheduler::Pending& one, base::Instant now) {
   return Document::Object()
       .Add("name", one.ask.name)
@@ -84,6 +87,8 @@ Document PendingDocument(const model::scheduler::Pending& one, base::Instant now
       .Add("remedy", one.remedy)
       .Add("waiting_ms", (now - one.since).millis());
 }
+
+namespace {
 
 bool ContainsIgnoringCase(std::string_view text, std::string_view part) {
   const auto same = [](char a, char b) {
@@ -295,6 +300,8 @@ Document TasksDocument(const std::vector<scheduler::TaskCounts>& tasks) {
   return Document(std::move(list));
 }
 
+}  // namespace
+
 Document QueuesDocument(const scheduler::View& view, const model::QueueTree& tree) {
   std::map<std::string_view, const model::QueueConfig*> configured;
   for (const model::QueueConfig& queue : tree.queues) configured.emplace(queue.name, &queue);
@@ -323,8 +330,6 @@ Document QueuesDocument(const scheduler::View& view, const model::QueueTree& tre
   }
   return Document::Object().Add("cluster", AmountDocument(view.cluster)).Add("queues", Document(std::move(list)));
 }
-
-}  // namespace
 
 void Web::SurveyWaiting() {
   Summary& summary = manager_.Fresh();

@@ -12,9 +12,10 @@ namespace {
 
 constexpr std::string_view kMagic = "FLJRNL02";
 constexpr std::string_view kMagicOf010 = "FLJRNL01";
+constexpr size_t kRecordHead = 8;  // length and checksum
 constexpr size_t kRecordBytesMax = size_t{1} << 30;
 constexpr size_t kFlushBytes = 256 * 1024;
-constexpr size_t kFilesMax = 64;                  // short ones too, of managers that lead by turns
+constexpr size_t kFilesMax = 4096;                // short ones too, of managers that lead by turns
 constexpr uint64_t kNumbers = uint64_t{1} << 48;  // of files; whatever has a larger one is not ours
 constexpr base::Duration kFlushDelay = base::Duration::Millis(200);
 
@@ -72,8 +73,9 @@ base::Status JournalWriter::SetAside(uint64_t next_bytes) {
 
 base::Status JournalWriter::Begin(const JournalHeader& header) {
   const std::string encoded = base::EncodeStored(header);
+  header_bytes_ = encoded.size();
   // Twice the segment: it is full behind a batch, which may be long.
-  if (base::Status aside = SetAside(encoded.size() + 2 * bytes_max_ / kSegments); !aside.ok()) return aside;
+  if (base::Status aside = SetAside(encoded.size() + 2 * SegmentBytes()); !aside.ok()) return aside;
   auto file = disk_.OpenForAppending(path_, 0600);
   if (!file) return file.error();
   file_ = std::move(file).value();
@@ -132,45 +134,91 @@ void JournalWriter::Stop(const std::string& why) {
   on_stop_(why);
 }
 
-base::Result<Journal> ParseJournal(std::string_view bytes) {
-  base::Budget budget(base::kStoredKind, bytes.size());
-  base::ByteReader in(bytes, budget);
-  const std::string_view magic = in.Take(kMagic.size());
-  if (magic == kMagicOf010) return base::Error{"a journal of release 0.1.0, which alone can replay it"};
-  if (magic != kMagic) return base::Error{"not a Fairlead journal (it does not begin with FLJRNL02)"};
-  Journal journal;
-  for (int64_t record = 0; in.remaining() > 0; ++record) {
-    const size_t place = in.position();
-    const uint32_t length = in.U32();
-    const uint32_t crc = in.U32();
-    const std::string_view payload = in.Take(length);
-    if (in.failed()) {
-      if (record == 0) return base::Error{"the journal ends inside its header"};
-      journal.torn_tail = true;
-      return journal;
-    }
-    const auto unreadable = [&](const std::string& why) {
-      return base::Error{"record " + std::to_string(record) + " at byte " + std::to_string(place) +
-                         " cannot be read: " + why};
-    };
-    if (length > kRecordBytesMax) return unreadable("its length is impossible");
-    if (Crc32c(payload) != crc) {
-      if (in.remaining() == 0 && record > 0) {
-        journal.torn_tail = true;
-        return journal;
-      }
-      return unreadable("its checksum does not match: it is damaged");
-    }
-    if (record == 0) {
-      auto header = base::DecodeStored<JournalHeader>(payload);
-      if (!header.ok()) return unreadable(header.error().message);
-      journal.header = std::move(*header);
-    } else {
-      auto batch = base::DecodeStored<JournalBatch>(payload);
-      if (!batch.ok()) return unreadable(batch.error().message);
-      journal.batches.push_back(std::move(*batch));
-    }
+base::Error JournalReader::Unreadable(size_t place, const std::string& why) const {
+  return base::Error{"record " + std::to_string(record_) + " at byte " + std::to_string(place) +
+                     " cannot be read: " + why};
+}
+
+base::Result<std::optional<std::string_view>> JournalReader::Record() {
+  if (position_ == bytes_.size()) return std::optional<std::string_view>();
+  const std::string_view rest = bytes_.substr(position_);
+  const auto length = base::BigEndian<uint32_t>(rest);
+  if (rest.size() < kRecordHead || rest.size() - kRecordHead < length) {
+    torn_tail_ = true;
+    return std::optional<std::string_view>();
   }
+  if (length > kRecordBytesMax) return Unreadable(position_, "its length is impossible");
+  const std::string_view payload = rest.substr(kRecordHead, length);
+  if (Crc32c(payload) != base::BigEndian<uint32_t>(rest.substr(sizeof length))) {
+    if (rest.size() > kRecordHead + length || record_ == 0) {
+      return Unreadable(position_, "its checksum does not match: it is damaged");
+    }
+    torn_tail_ = true;
+    return std::optional<std::string_view>();
+  }
+  position_ += kRecordHead + length;
+  return std::optional(payload);
+}
+
+base::Status JournalReader::CheckMagic(std::string_view bytes) {
+  if (bytes.starts_with(kMagicOf010)) return base::Error{"a journal of release 0.1.0, which alone can replay it"};
+  if (!bytes.starts_with(kMagic)) return base::Error{"not a Fairlead journal (it does not begin with FLJRNL02)"};
+  return {};
+}
+
+base::Result<JournalReader> JournalReader::Begin(std::string_view bytes) {
+  if (const base::Status known = CheckMagic(bytes); !known) return known.error();
+  JournalReader reader(bytes);
+  reader.position_ = kMagic.size();
+  const auto payload = reader.Record();
+  if (!payload) return payload.error();
+  if (!*payload) return base::Error{"the journal ends inside its header"};
+  auto header = base::DecodeStored<JournalHeader>(**payload);
+  if (!header) return reader.Unreadable(kMagic.size(), header.error().message);
+  reader.header_ = std::move(*header);
+  return reader;
+}
+
+base::Result<bool> JournalReader::Next(JournalBatch& batch) {
+  const size_t place = position_;
+  ++record_;
+  const auto payload = Record();
+  if (!payload) return payload.error();
+  if (!*payload) return false;
+  auto read = base::DecodeStored<JournalBatch>(**payload);
+  if (!read) return Unreadable(place, read.error().message);
+  batch = std::move(*read);
+  return true;
+}
+
+std::optional<JournalBatch> JournalReader::Last() {
+  size_t last = position_;
+  for (size_t next = position_; bytes_.size() - next >= kRecordHead;) {
+    last = position_;
+    position_ = next;
+    next += kRecordHead + base::BigEndian<uint32_t>(bytes_.substr(next));
+    if (next > bytes_.size()) break;
+  }
+  JournalBatch batch;
+  for (const size_t place : {position_, last}) {  // the last one may be torn
+    position_ = place;
+    if (const auto read = Next(batch); read && *read) return batch;
+  }
+  return {};
+}
+
+base::Result<Journal> ParseJournal(std::string_view bytes) {
+  auto reader = JournalReader::Begin(bytes);
+  if (!reader) return reader.error();
+  Journal journal{reader->header(), {}, false};
+  for (;;) {
+    JournalBatch batch;
+    const auto more = reader->Next(batch);
+    if (!more) return more.error();
+    if (!*more) break;
+    journal.batches.push_back(std::move(batch));
+  }
+  journal.torn_tail = reader->torn_tail();
   return journal;
 }
 

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,17 +52,19 @@ struct JournalBatch {
 /// what is full is called `path`.N from then on, N counting up, and the oldest go. Whoever appends begins the next one
 /// when this one is full; past `bytes_max` the journal stops and says so once through `on_stop`, as after a write
 /// error. The daemon goes on without.
+/// A file is full when a moment in it takes about a second to be found again, but not before its batches are longer
+/// than the state that it begins with; nor is it ever larger than an eighth of all.
 class JournalWriter {
  public:
-  /// Parts of `bytes_max`.
-  static constexpr uint64_t kSegments = 8;
+  static constexpr uint64_t kSegments = 8;               // parts of `bytes_max` at least
+  static constexpr uint64_t kSegmentBytes = 32ull << 20;
   static base::Result<std::unique_ptr<JournalWriter>> Open(env::Loop& loop, env::Disk& disk, const std::string& path,
                                                            const JournalHeader& header, uint64_t bytes_max,
                                                            std::function<void(const std::string&)> on_stop);
   ~JournalWriter();
   void Append(const JournalBatch& batch);
   /// The next segment may begin.
-  bool full() const { return file_ && batch_bytes_ >= bytes_max_ / kSegments; }
+  bool full() const { return file_ && batch_bytes_ >= SegmentBytes(); }
   /// Begins it. `header` has the state after the last batch. O(files of the journal).
   void BeginSegment(const JournalHeader& header);
   void Flush();
@@ -72,6 +76,7 @@ class JournalWriter {
   /// them.
   base::Status SetAside(uint64_t next_bytes);
   base::Status Begin(const JournalHeader& header);
+  uint64_t SegmentBytes() const { return std::min(bytes_max_ / kSegments, std::max(kSegmentBytes, header_bytes_)); }
   void Put(std::string_view payload);
   void Stop(const std::string& why);
 
@@ -81,10 +86,41 @@ class JournalWriter {
   std::shared_ptr<env::File> file_;
   uint64_t bytes_max_;
   uint64_t bytes_ = 0;
-  uint64_t batch_bytes_ = 0;  // of them, those of batches
+  uint64_t batch_bytes_ = 0;   // of them, those of batches
+  uint64_t header_bytes_ = 0;  // and of the header
   std::function<void(const std::string&)> on_stop_;
   std::string buffer_;
   env::Loop::TimerId flush_timer_ = 0;
+};
+
+/// Goes through the bytes of a journal file, a batch at a time.
+class JournalReader {
+ public:
+  /// Reads the header. The bytes outlive the reader. Error: they are no journal, or end or are damaged in its header.
+  static base::Result<JournalReader> Begin(std::string_view bytes);
+  /// Of bytes that begin with a batch's record.
+  static JournalReader OfRecords(std::string_view bytes) { return JournalReader(bytes); }
+  /// Error: bytes that begin so are no journal of this release.
+  static base::Status CheckMagic(std::string_view bytes);
+  const JournalHeader& header() const { return header_; }
+  /// False at the end. Error: what is wrong with the record, and at which byte.
+  base::Result<bool> Next(JournalBatch& batch);
+  /// The last batch of the rest, which goes unread; none where there is none that is whole. O(records).
+  std::optional<JournalBatch> Last();
+  size_t position() const { return position_; }
+  bool torn_tail() const { return torn_tail_; }
+
+ private:
+  explicit JournalReader(std::string_view bytes) : bytes_(bytes) {}
+  /// The payload of the next record; nothing at the end.
+  base::Result<std::optional<std::string_view>> Record();
+  base::Error Unreadable(size_t place, const std::string& why) const;
+
+  std::string_view bytes_;
+  size_t position_ = 0;
+  int64_t record_ = 0;
+  JournalHeader header_;
+  bool torn_tail_ = false;
 };
 
 struct Journal {

@@ -1,12 +1,16 @@
 #include "shell/rm/replay.h"
 
 #include <limits>
+#include <utility>
 
 #include "base/stored.h"
 #include "base/version.h"
 #include "process/rm/machine.h"
 
 namespace fairlead::shell {
+
+using process::rm::ResourceMachine;
+
 namespace {
 
 /// The journal's idea of a configuration: every explicit key, with variables replaced, and the queues in force at
@@ -19,12 +23,12 @@ struct Configuration {
 
 constexpr const char* kAllocationFileKey = "yarn.scheduler.fair.allocation.file";
 
-base::Result<RmSettings> SettingsOf(const Journal& journal) {
-  const auto configuration = base::DecodeStored<Configuration>(journal.header.configuration);
+base::Result<config::Settings> SettingsOf(const JournalHeader& header) {
+  const auto configuration = base::DecodeStored<Configuration>(header.configuration);
   if (!configuration) return base::Error{"the configuration in the journal's header: " + configuration.error().message};
   config::Settings settings{config::HadoopConf(), configuration->queues};
   for (const auto& [key, value] : configuration->keys) settings.conf.Set(key, value, {"journal", 0, 0});
-  return ReadRmSettings(settings, "");
+  return settings;
 }
 
 std::string Describe(const JournalBatch& batch, int64_t number, const std::vector<model::rm::OuterEvent>& events,
@@ -41,23 +45,6 @@ std::string Describe(const JournalBatch& batch, int64_t number, const std::vecto
 void Tell(const process::rm::Lately& lately, const std::function<void(const process::rm::Happening&)>& told) {
   const auto found = lately.Find({}, std::numeric_limits<size_t>::max());
   for (auto one = found.rbegin(); one != found.rend(); ++one) told(**one);
-}
-
-/// In the state in which the journal begins; `first`: its first events.
-base::Result<std::unique_ptr<process::rm::ResourceMachine>> MakeMachine(
-    const JournalHeader& header, const RmSettings& settings, const std::vector<model::rm::OuterEvent>& first) {
-  const bool goes_on = !header.state.empty();
-  const auto* started = first.empty() ? nullptr : std::get_if<model::rm::Started>(&first.front());
-  if (!goes_on && started == nullptr) return base::Error{"the journal does not begin with a start"};
-  auto scheduler = settings.manager.make_scheduler(goes_on ? header.epoch : started->epoch);
-  if (!scheduler) return scheduler.error();
-  auto machine = std::make_unique<process::rm::ResourceMachine>(settings.manager.core, std::move(scheduler).value());
-  if (goes_on && (!machine->ReadState(header.state) || machine->StateHash() != header.state_hash)) {
-    return base::Error{
-        "the state that it begins with is not one of this build: replay it with the one that wrote it, " +
-        header.build};
-  }
-  return machine;
 }
 
 }  // namespace
@@ -87,50 +74,119 @@ uint64_t EffectHash(const std::vector<model::rm::OuterEffect>& effects) {
   return hasher.value();
 }
 
-base::Result<ReplayResult> ReplayRm(const Journal& journal, const ReplayWatch& watch) {
-  if (journal.header.format != kJournalFormat) {
-    return base::Error{"this journal has format " + std::to_string(journal.header.format) +
-                       ", and this release replays " + std::to_string(kJournalFormat) +
-                       ": replay it with the release that wrote it, " + journal.header.build};
+base::Result<std::unique_ptr<RmReplay>> RmReplay::Begin(const JournalHeader& header, Decided decided) {
+  if (header.format != kJournalFormat) {
+    return base::Error{"this journal has format " + std::to_string(header.format) + ", and this release replays " +
+                       std::to_string(kJournalFormat) + ": replay it with the release that wrote it, " + header.build};
   }
-  if (journal.header.core != "rm") return base::Error{"this is a journal of '" + journal.header.core + "', not of rm"};
-  auto settings = SettingsOf(journal);
+  if (header.core != "rm") return base::Error{"this is a journal of '" + header.core + "', not of rm"};
+  auto configuration = SettingsOf(header);
+  if (!configuration) return configuration.error();
+  auto settings = ReadRmSettings(*configuration, "");
   if (!settings) return settings.error();
-  ReplayResult result;
-  std::unique_ptr<process::rm::ResourceMachine> machine;
-  std::vector<model::rm::OuterEffect> effects;
-  process::rm::Lately lately;  // of one batch
-  for (const JournalBatch& batch : journal.batches) {
-    if (watch.progress) watch.progress(result.batches);
-    const auto events = base::DecodeStored<std::vector<model::rm::OuterEvent>>(batch.events);
-    if (!events) return base::Error{"batch " + std::to_string(result.batches) + ": " + events.error().message};
-    if (!machine) {
-      auto made = MakeMachine(journal.header, *settings, *events);
-      if (!made) return made.error();
-      machine = *std::move(made);
-      if (watch.told) {
-        machine->SetWatch(
-            [&](base::WallTime wall, const auto& decided) { lately.Record(wall, machine->core(), decided); });
+  std::unique_ptr<RmReplay> replay(new RmReplay(std::move(*settings), std::move(configuration->conf)));
+  replay->decided_ = std::move(decided);
+  if (header.state.empty()) return replay;
+  if (const base::Status made = replay->Make(header.epoch); !made) return made.error();
+  ResourceMachine& machine = *replay->machine_;
+  if (machine.ReadState(header.state) && machine.StateHash() == header.state_hash) return replay;
+  return base::Error{"the state that it begins with is not one of this build: replay it with the one that wrote it, " +
+                     header.build};
+}
+
+base::Status RmReplay::Make(int64_t epoch) {
+  auto scheduler = settings_.manager.make_scheduler(epoch);
+  if (!scheduler) return scheduler.error();
+  machine_ = std::make_unique<ResourceMachine>(settings_.manager.core, std::move(scheduler).value());
+  if (!decided_) return {};
+  machine_->SetWatch([this](base::WallTime wall, const auto& effects) { decided_(*this, wall, effects); });
+  return {};
+}
+
+base::Status RmReplay::Take(const JournalBatch& batch) {
+  auto events = base::DecodeStored<std::vector<model::rm::OuterEvent>>(batch.events);
+  if (!events) return events.error();
+  events_ = std::move(*events);
+  if (!machine_) {
+    const auto* started = events_.empty() ? nullptr : std::get_if<model::rm::Started>(&events_.front());
+    if (started == nullptr) return base::Error{"the journal does not begin with a start"};
+    if (const base::Status made = Make(started->epoch); !made) return made;
+  }
+  now_ = batch.now;
+  wall_ = batch.wall;
+  effects_.clear();
+  machine_->Step(now_, wall_, events_, effects_);
+  same_ = EffectHash(effects_) == batch.effect_hash;
+  return {};
+}
+
+base::Result<std::unique_ptr<RmReplay>> WalkRm(env::Disk& disk, std::span<const Segment> files, const Walk& walk) {
+  std::unique_ptr<RmReplay> replay;
+  uint64_t done = 0;
+  for (const Segment& file : files) {
+    auto open = OpenSegment::Read(disk, file.path);
+    if (!open) return open.error();
+    JournalReader& reader = open->reader;
+    const auto wrong = [&](const std::string& why) { return base::Error{file.path + ": " + why}; };
+    auto begun = RmReplay::Begin(reader.header(), walk.decided);
+    if (!begun) return wrong(begun.error().message);
+    replay = *std::move(begun);
+    if (walk.begun && replay->machine() != nullptr) walk.begun(*replay, file.begins);
+    JournalBatch batch;
+    for (int64_t number = 0;; ++number) {
+      const auto more = reader.Next(batch);
+      if (!more) return wrong(more.error().message);
+      if (!*more) break;
+      if (batch.wall > walk.until) return replay;
+      const auto name = [&] { return "batch " + std::to_string(number); };
+      if (const base::Status taken = replay->Take(batch); !taken) return wrong(name() + ": " + taken.error().message);
+      if (!replay->same()) {
+        return wrong("from " + name() + " on this build decides otherwise than the one that wrote it, " +
+                     reader.header().build + "; 'fairlead replay FILE' shows it");
       }
+      if (walk.see && !walk.see(*replay)) return replay;
+      if (walk.progress) walk.progress(done + reader.position());
     }
-    effects.clear();
-    machine->Step(batch.now, batch.wall, *events, effects);
+    done += open->bytes->size();
+  }
+  return replay;
+}
+
+base::Result<ReplayResult> ReplayRm(JournalReader& journal, const ReplayWatch& watch) {
+  ReplayResult result;
+  process::rm::Lately lately;  // of one batch
+  RmReplay::Decided decided;
+  if (watch.told) {
+    decided = [&](const RmReplay& replay, base::WallTime wall, const auto& effects) {
+      lately.Record(wall, replay.machine()->core(), effects);
+    };
+  }
+  const auto replay = RmReplay::Begin(journal.header(), decided);
+  if (!replay) return replay.error();
+  JournalBatch batch;
+  for (;; ++result.batches) {
+    const auto more = journal.Next(batch);
+    if (!more) return more.error();
+    if (!*more) break;
+    if (const base::Status taken = (*replay)->Take(batch); !taken) {
+      return base::Error{"batch " + std::to_string(result.batches) + ": " + taken.error().message};
+    }
     if (watch.told) {
-      for (const model::rm::OuterEffect& effect : effects) {
+      for (const model::rm::OuterEffect& effect : (*replay)->effects()) {
         const auto* changed = std::get_if<model::rm::StateChanged>(&effect);
-        if (changed != nullptr) lately.Record(batch.wall, machine->core(), *changed);
+        if (changed != nullptr) lately.Record(batch.wall, (*replay)->machine()->core(), *changed);
       }
       Tell(lately, watch.told);
       lately = {};
     }
-    if (EffectHash(effects) != batch.effect_hash) {
-      result.difference = Describe(batch, result.batches, *events, effects);
+    if (!(*replay)->same()) {
+      result.difference = Describe(batch, result.batches, (*replay)->events(), (*replay)->effects());
       break;
     }
-    ++result.batches;
-    result.events += static_cast<int64_t>(events->size());
+    result.events += static_cast<int64_t>((*replay)->events().size());
+    if (watch.progress) watch.progress();
   }
-  if (machine) result.state_hash = machine->StateHash();
+  if ((*replay)->machine() != nullptr) result.state_hash = (*replay)->machine()->StateHash();
   return result;
 }
 

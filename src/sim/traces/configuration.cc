@@ -111,6 +111,11 @@ base::Status LeaveOutWrongNumbers(Configuration& to, const std::string& file, st
   return {};
 }
 
+bool Preempts(const Configuration& one) {
+  return one.queues.capacity ? one.queues.capacity->preemption.enabled
+                             : one.conf.Bool("yarn.scheduler.fair.preemption", false);
+}
+
 base::Status ReadQueues(Configuration& to, const std::string& file, std::string_view text) {
   const profiles::Profile* profile = profiles::Find(to.profile);
   if (profile == nullptr)
@@ -121,8 +126,7 @@ base::Status ReadQueues(Configuration& to, const std::string& file, std::string_
   if (to.queues.capacity) {
     if (const base::Status left = LeaveOutWrongNumbers(to, file, text); !left) return left;
   }
-  to.preemption = to.queues.capacity ? to.queues.capacity->preemption.enabled
-                                     : to.conf.Bool("yarn.scheduler.fair.preemption", false);
+  to.preemption = Preempts(to);
   for (std::string& passed : profiles::PassedOverIn(*profile, to.queues)) to.notes.push_back(std::move(passed));
   return {};
 }
@@ -165,6 +169,28 @@ base::Result<Configuration> ReadConfiguration(const std::string& path, const std
   if (const base::Status set = SetVersion(out, version); !set) return set.error();
   if (const base::Status queues = ReadQueues(out, file, file_text.ok() ? *file_text : ""); !queues)
     return queues.error();
+  return out;
+}
+
+Configuration RunConfiguration(const std::string& name, const std::string& profile, HadoopConf conf,
+                               model::QueueTree queues) {
+  Configuration out;
+  out.name = name;
+  out.profile = profile;
+  if (const std::string key = VersionKey(profile); !key.empty() && conf.IsSet(key)) out.version = conf.String(key);
+  out.conf = std::move(conf);
+  out.queues = std::move(queues);
+  out.preemption = Preempts(out);
+  return out;
+}
+
+base::Result<Configuration> WithQueuesOf(const std::string& file, const FileReader& read, const Configuration& other) {
+  const base::Result<std::string> text = read(file);
+  if (!text) return text.error();
+  Configuration out = other;
+  out.name = file;
+  out.notes.clear();
+  if (const base::Status queues = ReadQueues(out, file, *text); !queues) return queues.error();
   return out;
 }
 

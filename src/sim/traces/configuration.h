@@ -28,6 +28,14 @@ struct Configuration {
 base::Result<Configuration> ReadConfiguration(const std::string& path, const std::string& version,
                                               const config::FileReader& read);
 
+/// What a resource manager ran with: its profile, its keys and the queues that were in use.
+Configuration RunConfiguration(const std::string& name, const std::string& profile, config::HadoopConf conf,
+                               model::QueueTree queues);
+
+/// Another file of queues under the profile and the keys of `other`. Error: it is none that the profile reads.
+base::Result<Configuration> WithQueuesOf(const std::string& file, const config::FileReader& read,
+                                         const Configuration& other);
+
 /// A profile by its name on the names, weights and limits of another's queues.
 base::Result<Configuration> NameConfiguration(const std::string& profile, const std::string& version,
                                               const Configuration& other);

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "env/disk.h"
+#include "shell/rm/journal.h"
+
+namespace fairlead::shell {
+
+/// One file of a journal.
+struct Segment {
+  std::string path;
+  base::WallTime begins;  // its first batch
+  uint64_t bytes = 0;
+};
+
+/// What is kept of a journal.
+struct Segments {
+  std::vector<Segment> files;  // in the order in which they were written; never empty
+  base::WallTime ends;         // the last batch of the last one
+  /// Files that cannot be read, each with the reason.
+  std::vector<std::string> left_out;
+
+  base::WallTime begins() const { return files.front().begins; }
+  /// Up to a minute behind the end, too: a cluster in which nothing happens writes nothing.
+  bool Keeps(base::WallTime at) const;
+  /// The file that has the moment, which is kept.
+  const Segment& At(base::WallTime at) const;
+};
+
+/// `path`: the file that is written now (those beside it that it continues count), an older one of them, which counts
+/// alone, or their directory. A file without a batch has nothing to say and is passed over. Reads the beginning of each
+/// file, and the last one. Error: nothing is there, or nothing of it can be read, and why.
+base::Result<Segments> FindSegments(env::Disk& disk, const std::string& path);
+
+/// A file in memory with its reader.
+struct OpenSegment {
+  std::unique_ptr<const std::string> bytes;
+  JournalReader reader;
+  /// Error: names the file.
+  static base::Result<OpenSegment> Read(env::Disk& disk, const std::string& path);
+};
+
+}  // namespace fairlead::shell
