@@ -1,10 +1,9 @@
-#include <ctime>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <deque>
 #include <map>
 #include <memory>
@@ -16,9 +15,9 @@
 #include "env_posix/posix_loop.h"
 #include "shell/rm/replay.h"
 
-// bench_journal DIRECTORY NODES CONTAINERS RUN_MS SECONDS: a resource manager's journal of a cluster that is full, written
-// as the daemon writes it, then read as `fairlead replay` reads it. Every node calls each second, so does every master;
-// a container runs for about RUN_MS, and its master asks for another one.
+// bench_journal DIRECTORY NODES CONTAINERS RUN_MS SECONDS: a resource manager's journal of a cluster that is full,
+// written as the daemon writes it, then read as `fairlead replay` reads it. Every node calls each second, so does every
+// master; a container runs for about RUN_MS, and its master asks for another one.
 
 namespace {
 
@@ -34,9 +33,7 @@ double Cpu() {
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
-double Seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double Seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 class Load {
  public:
@@ -65,7 +62,7 @@ class Load {
     writer_->Flush();
   }
 
-  int64_t events = 0, grants = 0, segments = 1;
+  int64_t event_count = 0, grants = 0, segments = 1;
   double journal_cpu = 0, step_cpu = 0, worst_state = 0;
   size_t state_bytes = 0;
 
@@ -84,7 +81,9 @@ class Load {
   };
 
   static shell::RmSettings Read(config::Settings& conf) {
-    conf.conf.Set("yarn.scheduler.maximum-allocation-mb", "65536");
+    std::string queues = "queues: {";
+    for (int i = 0; i < 10; ++i) queues += (i == 0 ? "q" : ", q") + std::to_string(i) + ": {}";
+    if (!config::AddFairleadYaml("queues.yaml", queues + "}", conf)) std::abort();
     return *shell::ReadRmSettings(conf, "");
   }
   static model::Ask AskFor(int32_t priority, int32_t count) {
@@ -168,7 +167,7 @@ class Load {
       step_cpu += stepped - begin;
       journal_cpu += written - stepped;
       if (writer_->full()) BeginSegment();
-      events += static_cast<int64_t>(batch.size());
+      event_count += static_cast<int64_t>(batch.size());
       batch.clear();
       for (m::OuterEffect& effect : effects) React(effect, batch);
     }
@@ -241,13 +240,13 @@ int Main(int argc, char** argv) {
   for (const shell::Segment& file : kept->files) bytes += file.bytes;
   const auto rate = [&](double amount) { return amount / static_cast<double>(seconds); };
   std::printf("%lld events (%.0f/s), %lld grants (%.0f/s), %lld files, %.1f MB (%.0f GB a day)\n",
-              static_cast<long long>(load.events), rate(static_cast<double>(load.events)),
+              static_cast<long long>(load.event_count), rate(static_cast<double>(load.event_count)),
               static_cast<long long>(load.grants), rate(static_cast<double>(load.grants)),
               static_cast<long long>(load.segments), static_cast<double>(bytes) / 1e6,
               rate(static_cast<double>(bytes)) * 86'400 / 1e9);
   std::printf("journal: %.2f us of the deciding thread an event (steps: %.2f us), %.1f %% of a core at this rate\n",
-              load.journal_cpu * 1e6 / static_cast<double>(load.events),
-              load.step_cpu * 1e6 / static_cast<double>(load.events), rate(load.journal_cpu) * 100);
+              load.journal_cpu * 1e6 / static_cast<double>(load.event_count),
+              load.step_cpu * 1e6 / static_cast<double>(load.event_count), rate(load.journal_cpu) * 100);
   std::printf("state at a file's beginning: %.1f MB, %.1f ms of the deciding thread at most\n",
               static_cast<double>(load.state_bytes) / 1e6, load.worst_state * 1e3);
   const double begin = Seconds();

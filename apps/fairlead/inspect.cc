@@ -1,3 +1,5 @@
+#include "inspect.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -6,7 +8,6 @@
 #include "base/text.h"
 #include "cluster_command.h"
 #include "exit_words.h"
-#include "inspect.h"
 #include "interrupt.h"
 #include "model/exit_status.h"
 #include "table.h"

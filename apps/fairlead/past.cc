@@ -55,8 +55,7 @@ ordered_json JsonOf(const Document& document) {
 /// A machine as it was, in the words of the commands for a live one.
 class Moment {
  public:
-  Moment(const shell::RmReplay& replay, base::WallTime at)
-      : replay_(replay), core_(replay.machine()->core()), at_(at) {
+  Moment(const shell::RmReplay& replay, base::WallTime at) : replay_(replay), core_(replay.machine()->core()), at_(at) {
     for (const process::rm::NodeRow& node : process::rm::NodeRows(core_)) {
       nodes_.push_back(node);
       if (node.in_scheduler) facts_.cluster_memory += node.capacity.memory_mib();
@@ -124,8 +123,9 @@ int ShowWhy(const Moment& moment, const PastOptions& options) {
   if (!id) return Complain(kCommand, id.error().message, kUsage);
   const App* app = moment.Find(*id);
   if (app == nullptr) {
-    return Complain(kCommand, options.why + " is not known at " + TimeText(moment.at().ms) + "; --apps --all shows those that are",
-                    kNotFound);
+    return Complain(
+        kCommand, options.why + " is not known at " + TimeText(moment.at().ms) + "; --apps --all shows those that are",
+        kNotFound);
   }
   PrintWhy(moment.Report(*app), moment.Pending(*app), options.json);
   return kOk;
@@ -162,7 +162,8 @@ std::string Containers(const shell::Chapter& chapter) {
 /// " (12 succeeded, 1 exit status 3)"
 std::string EndsText(const std::map<int32_t, int64_t>& ends) {
   std::string text;
-  for (const auto& [status, count] : ends) text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + ExitWords(status);
+  for (const auto& [status, count] : ends)
+    text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + ExitWords(status);
   return text;
 }
 
@@ -190,7 +191,8 @@ std::string ContainersText(const shell::Chapter& chapter) {
   std::string text;
   if (chapter.count > 0) text = Containers(chapter) + " granted" + NodesText(chapter);
   if (const int64_t ended = CountOf(chapter.ends); ended > 0) {
-    const std::string words = chapter.ends.size() > 1 ? ": " + EndsText(chapter.ends) : ": " + ExitWords(chapter.ends.begin()->first);
+    const std::string words =
+        chapter.ends.size() > 1 ? ": " + EndsText(chapter.ends) : ": " + ExitWords(chapter.ends.begin()->first);
     text += (text.empty() ? "" : "; ") + Counted(ended, "container") + " ended" + words;
   }
   return text;
@@ -198,13 +200,15 @@ std::string ContainersText(const shell::Chapter& chapter) {
 
 std::string WordsOf(const shell::Chapter& chapter, const shell::Story::Sums& sums) {
   using Kind = shell::Chapter::Kind;
+  const std::string took = DurationText(chapter.to.ms - chapter.from.ms);
+  const std::string within = chapter.to.ms - chapter.from.ms < 1000 ? "" : ", within " + took;
   switch (chapter.kind) {
     case Kind::kSubmitted:
       return sums.user + " submitted it to " + chapter.text + (sums.name.empty() ? "" : ": " + sums.name) +
              (sums.type.empty() ? "" : ", " + sums.type) +
              (chapter.before ? "; what was before the journal's beginning is not kept" : "");
     case Kind::kWaiting:
-      return "waits for " + Containers(chapter) + ": " + chapter.text + ": " + chapter.detail +
+      return "waits " + took + " for " + Containers(chapter) + ": " + chapter.text + ": " + chapter.detail +
              (chapter.remedy.empty() ? "" : "; to free it: " + chapter.remedy);
     case Kind::kMaster:
       return "its master is granted" + NodesText(chapter) + ", " +
@@ -214,10 +218,10 @@ std::string WordsOf(const shell::Chapter& chapter, const shell::Story::Sums& sum
     case Kind::kRunning:
       return "its master has registered: it runs";
     case Kind::kContainers:
-      return ContainersText(chapter);
+      return ContainersText(chapter) + within;
     case Kind::kTaken: {
       const std::string gainers = GainersText(chapter);
-      return Containers(chapter) + " taken back" + (gainers.empty() ? "" : " " + gainers);
+      return Containers(chapter) + " taken back" + (gainers.empty() ? "" : " " + gainers) + within;
     }
     case Kind::kAsked:
       return "somebody " + chapter.text + (chapter.detail.empty() ? "" : ": " + chapter.detail);
@@ -231,7 +235,8 @@ std::string WordsOf(const shell::Chapter& chapter, const shell::Story::Sums& sum
       const std::string gainers = GainersText(chapter);
       return "summed up: " + ContainersText(chapter) +
              (taken > 0 ? "; " + Counted(taken, "container") + " taken back" + (gainers.empty() ? "" : " " + gainers)
-                        : "");
+                        : "") +
+             within;
     }
   }
   return "";
@@ -252,10 +257,8 @@ void PrintStory(const shell::Story& story, const std::string& id, bool json) {
   if (!json) std::printf("%s\n", id.c_str());
   for (const shell::Chapter& chapter : story.Chapters()) {
     const std::string words = WordsOf(chapter, story.sums());
-    const int64_t took = chapter.to.ms - chapter.from.ms;
     list.push_back({{"fromMs", chapter.from.ms}, {"toMs", chapter.to.ms}, {"what", words}});
-    const std::string line = TimeText(chapter.from.ms) + "  " + words + (took >= 1000 ? ", in " + DurationText(took) : "");
-    if (!json) std::puts(base::VisibleText(line).c_str());
+    if (!json) std::puts(base::VisibleText(TimeText(chapter.from.ms) + "  " + words).c_str());
   }
   const shell::Story::Sums& sums = story.sums();
   if (!json) {
@@ -322,10 +325,9 @@ int ShowMoment(const PastOptions& options) {
   if (!replay) return Refuse(replay.error());
   const Moment moment(**replay, *at);
   const base::WallTime changed = (*replay)->wall();
-  std::fprintf(stderr, "as of %s%s\n", TimeText(at->ms).c_str(),
-               at->ms - changed.ms < kQuietMs
-                   ? ""
-                   : (", as the resource manager left it at " + TimeText(changed.ms)).c_str());
+  std::fprintf(
+      stderr, "as of %s%s\n", TimeText(at->ms).c_str(),
+      at->ms - changed.ms < kQuietMs ? "" : (", as the resource manager left it at " + TimeText(changed.ms)).c_str());
   if (!options.why.empty()) return ShowWhy(moment, options);
   if (options.nodes) {
     PrintNodes(moment.Nodes(), options.json);

@@ -32,8 +32,7 @@ base::Result<sim::Configuration> Other(const std::string& what, const sim::Confi
 std::string Truth(const sim::JournalJobs& jobs) {
   return "in the journal itself " + Counted(jobs.ended, "application") + " came and ended, which waited " +
          DurationText(jobs.waited_ms / jobs.ended) + " for their first container and took " +
-         DurationText(jobs.completion_ms / jobs.ended) +
-         " on average; the run is as good as its times are like these";
+         DurationText(jobs.completion_ms / jobs.ended) + " on average; the run is as good as its times are like these";
 }
 
 }  // namespace

@@ -101,7 +101,9 @@ void AddReplay(CLI::App& app, int& exit_code) {
                      "print what was decided when, and why: a line each, as 'fairlead events' tells it")
           ->excludes(json);
   CLI::Option* at = replay->add_option("--at", past.at, "TIME: the cluster as it was then")->excludes(decisions);
-  replay->add_option("--story", past.story, "APP: its life in sentences, with times")->excludes(decisions)->excludes(at);
+  replay->add_option("--story", past.story, "APP: its life in sentences, with times")
+      ->excludes(decisions)
+      ->excludes(at);
   CLI::Option* diff =
       replay
           ->add_option("--diff", past.diff,

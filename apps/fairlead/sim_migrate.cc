@@ -133,7 +133,7 @@ int CompareSides(const std::string& command, const TraceArguments& arguments, co
   std::vector<sim::RunResult> runs;
   for (const sim::Configuration* side : {&from, &to}) {
     auto run = RunSide(arguments, workload, sides, *side);
-    if (!run) return Refuse(command, base::Error{(side == &from ? "--from " : "--to ") + run.error().message});
+    if (!run) return Refuse(command, run.error());
     runs.push_back(std::move(*run));
   }
   sim::Comparison comparison = sim::CompareRuns(runs[0], runs[1]);

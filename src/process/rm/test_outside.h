@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -106,6 +107,10 @@ class TestOutside {
     event.address = {host, 1};
     event.response_id = beats_[host];
     event.containers = {report};
+    std::set<model::ContainerId>& running = running_[host];
+    running.erase(container);
+    event.running.assign(running.begin(), running.end());
+    if (state == model::rm::NodeContainerState::kRunning) running.insert(container);
     beating_ = host;
     Do(at_ms, std::move(event));
   }
@@ -132,9 +137,10 @@ class TestOutside {
   model::rm::CallToken call_ = 0;
   int32_t apps_ = 0;
   std::string beating_;
-  std::map<std::string, int32_t> beats_;                 // host -> answers
-  std::map<model::ApplicationId, int32_t> answers_;      // to its master
+  std::map<std::string, int32_t> beats_;             // host -> answers
+  std::map<model::ApplicationId, int32_t> answers_;  // to its master
   std::map<model::ContainerId, std::string> hosts_;
+  std::map<std::string, std::set<model::ContainerId>> running_;  // as its node has told
   std::map<model::ApplicationId, model::ContainerId> masters_;
   std::map<model::ApplicationId, std::vector<model::ContainerId>> granted_;
 };

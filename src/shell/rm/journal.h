@@ -56,7 +56,7 @@ struct JournalBatch {
 /// than the state that it begins with; nor is it ever larger than an eighth of all.
 class JournalWriter {
  public:
-  static constexpr uint64_t kSegments = 8;               // parts of `bytes_max` at least
+  static constexpr uint64_t kSegments = 8;  // parts of `bytes_max` at least
   static constexpr uint64_t kSegmentBytes = 32ull << 20;
   static base::Result<std::unique_ptr<JournalWriter>> Open(env::Loop& loop, env::Disk& disk, const std::string& path,
                                                            const JournalHeader& header, uint64_t bytes_max,

@@ -29,7 +29,7 @@ class RmReplay {
  public:
   /// Sees what the scheduler decided, before the rm core works on it.
   using Decided = std::function<void(const RmReplay&, base::WallTime, std::span<const model::scheduler::Effect>)>;
-  /// In the state that the file begins with. Error: another release wrote it, or it is another daemon's.
+  /// In the state that the file begins with. Error: another release, or another daemon, wrote it.
   static base::Result<std::unique_ptr<RmReplay>> Begin(const JournalHeader& header, Decided decided = {});
 
   /// Error: its events cannot be read, or the first ones of a manager are not there.

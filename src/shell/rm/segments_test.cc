@@ -107,7 +107,8 @@ TEST_F(SegmentsTest, WhatIsNoJournalIsRefused) {
 }
 
 TEST_F(SegmentsTest, AFileWithoutABatchHasNothingToSay) {
-  Change("/state/rm.journal", [](std::string& bytes) { bytes.resize(16 + base::BigEndian<uint32_t>(bytes.substr(8))); });
+  Change("/state/rm.journal",
+         [](std::string& bytes) { bytes.resize(16 + base::BigEndian<uint32_t>(bytes.substr(8))); });
   EXPECT_EQ(Find("/state").files.size(), 2u);
   EXPECT_EQ(Find("/state").ends.ms, 109);
   ASSERT_TRUE(disk().RemoveTree("/state/rm.journal.1").ok());

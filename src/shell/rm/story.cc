@@ -52,9 +52,7 @@ void Sum(Chapter& sum, const Chapter& one) {
   if (one.kind == Kind::kTaken && one.count > known) sum.gainers[""] += one.count - known;
 }
 
-bool IsOver(State state) {
-  return state == State::kFinished || state == State::kFailed || state == State::kKilled;
-}
+bool IsOver(State state) { return state == State::kFinished || state == State::kFailed || state == State::kKilled; }
 
 }  // namespace
 

@@ -72,7 +72,7 @@ class Story {
  private:
   class Teller;
   struct Wait {
-    base::WallTime since;      // something is pending from then on
+    base::WallTime since;  // something is pending from then on
     base::WallTime next_look;
     std::optional<size_t> chapter;  // that tells of it
   };
@@ -97,7 +97,7 @@ class Story {
   Sums sums_;
   model::AppIndex held_for_;                         // of this step's last reservation
   std::map<model::ContainerId, std::string> gains_;  // who is to get the room of containers of its
-  std::map<model::NodeIndex, size_t> emptied_;       // nodes where it lost one, and the chapter that tells; of this step
+  std::map<model::NodeIndex, size_t> emptied_;  // nodes where it lost one, and the chapter that tells; of this step
 };
 
 }  // namespace fairlead::shell

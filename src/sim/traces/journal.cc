@@ -27,8 +27,8 @@ uint32_t RunMs(int64_t ms) { return static_cast<uint32_t>(std::clamp<int64_t>(ms
 
 }  // namespace
 
-void JournalTrace::Add(const model::rm::NodeAddress& address, const std::string& rack,
-                       const model::Resources& capacity, const std::vector<std::string>& labels) {
+void JournalTrace::Add(const model::rm::NodeAddress& address, const std::string& rack, const model::Resources& capacity,
+                       const std::vector<std::string>& labels) {
   nodes_[address] = {address.host, rack.empty() ? "/default-rack" : rack, capacity, labels};
 }
 
@@ -74,8 +74,8 @@ void JournalTrace::Granted(const Core& core, const ms::Granted& effect) {
   Job* job = Find(core, effect.app);
   if (job == nullptr) return;
   if (job->first_ms < 0) job->first_ms = now_ms_;
-  Running running{effect.priority, effect.resources, std::max(job->master_ms, job->submit_ms), false, now_ms_,
-                  effect.is_master};
+  Running running{effect.priority, effect.resources, std::max(job->master_ms, job->submit_ms),
+                  false,           now_ms_,          effect.is_master};
   if (effect.is_master) {
     job->master_size = effect.resources;
     if (job->master_ms < 0) job->master_ms = now_ms_;
@@ -146,8 +146,9 @@ void JournalTrace::Asked(const model::rm::AllocateCall& call) {
     if (ask.name == "*") wanted[ask.priority] += ask.count;
   }
   for (const auto& [priority, count] : wanted) {
-    const bool idle = job.running.size() <= 1 && !job.tasks.empty() &&
-                      std::all_of(job.asks.begin(), job.asks.end(), [](const auto& one) { return one.second.wanted == 0; });
+    const bool idle =
+        job.running.size() <= 1 && !job.tasks.empty() &&
+        std::all_of(job.asks.begin(), job.asks.end(), [](const auto& one) { return one.second.wanted == 0; });
     Asks& asks = job.asks[priority];
     if (count > asks.wanted) {
       asks.open.push_back({now_ms_, idle, count - asks.wanted});
@@ -190,7 +191,8 @@ TraceJob JournalTrace::Make(const Job& job) const {
   // A long-lived one may ask all the time: what it asks for within a step counts as one ask.
   using Key = std::tuple<int64_t, bool, int32_t, int64_t, int64_t>;
   const auto key = [&](const Task& task, int64_t step) {
-    return Key{(task.asked_ms - master_ms) / step, task.chained, -task.priority, task.size.memory_mib(), task.size.vcores()};
+    return Key{(task.asked_ms - master_ms) / step, task.chained, -task.priority, task.size.memory_mib(),
+               task.size.vcores()};
   };
   int64_t step = 1000;
   std::map<Key, TraceStage, std::less<>> stages;
@@ -205,7 +207,8 @@ TraceJob JournalTrace::Make(const Job& job) const {
     stage.priority = task.priority;
     stage.size = task.size;
     stage.waits_for_previous = task.chained;
-    if (!task.chained) stage.after = base::Duration::Millis(std::max<int64_t>(0, task.asked_ms - master_ms) / step * step);
+    if (!task.chained)
+      stage.after = base::Duration::Millis(std::max<int64_t>(0, task.asked_ms - master_ms) / step * step);
     stage.run_ms.push_back(RunMs(task.run_ms));
   }
   for (auto& [at, stage] : stages) made.stages.push_back(std::move(stage));

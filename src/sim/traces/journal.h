@@ -18,8 +18,8 @@ namespace fairlead::sim {
 
 /// What a resource manager's journal has of jobs and nodes, and how it went.
 struct JournalJobs {
-  std::vector<TraceJob> jobs;    // by time of submission; the first is submitted at 0
-  std::vector<TraceNode> nodes;  // all that were there, for the whole time
+  std::vector<TraceJob> jobs;                                    // by time of submission; the first is submitted at 0
+  std::vector<TraceNode> nodes;                                  // all that were there, for the whole time
   model::Resources master_size = model::Resources::Of(1024, 1);  // the most usual one
   // Of jobs that came and ended, summed: from submission to the first container, and to the end.
   int64_t ended = 0;
@@ -28,11 +28,11 @@ struct JournalJobs {
   int64_t left_out = 0;  // containers that were taken back or lost, or never ran
 };
 
-/// Makes a trace of what a machine does on its way through a journal. A job is an application: its master, and stages
+/// Makes a trace from a machine on its way through a journal. A job is an application: its master, and stages
 /// of the containers of one size and priority that it asked for at the same time, each with the time that it really
-/// ran. They are asked for so long after the master's start as they were; what was asked for when nothing of the job ran
-/// any more waits for all before it instead. What was there at the beginning is submitted then; what still runs at the
-/// end has run up to then. Containers that were taken back or lost are left out: their work was asked for again.
+/// ran. They are asked for so long after the master's start as they were; what was asked for when nothing of the job
+/// ran any more waits for all before it instead. What was there at the beginning is submitted then; what still runs at
+/// the end has run up to then. Containers that were taken back or lost are left out: their work was asked for again.
 class JournalTrace {
  public:
   /// The machine is in the state that the journal begins with.
@@ -79,7 +79,7 @@ class JournalTrace {
     int64_t end_ms = 0;      // its last one
     int64_t master_run_ms = 0;
     model::Resources master_size;
-    bool came = true;  // it was not there at the beginning
+    bool came = true;              // it was not there at the beginning
     std::map<int32_t, Asks> asks;  // by priority
     std::map<model::ContainerId, Running> running;
     std::vector<Task> tasks;

@@ -23,17 +23,15 @@ class JournalTraceTest : public testing::Test {
   JournalTraceTest() {
     config::HadoopConf conf;
     machine_ = std::make_unique<ResourceMachine>(fairlead::rm::Config(), (*profiles::Read("fairlead", conf, {}))(0));
-    outside_ = std::make_unique<TestOutside>(
-        *machine_, [this](base::Instant, base::WallTime wall, const auto& events, const auto&) {
-          trace_.Stepped(wall, *machine_, events);
-        });
+    outside_ =
+        std::make_unique<TestOutside>(*machine_, [this](base::Instant, base::WallTime wall, const auto& events,
+                                                        const auto&) { trace_.Stepped(wall, *machine_, events); });
     Watch();
   }
   /// The asks of a step are known when it decides; the watch alone is called then, and has them from the test.
   void Watch() {
-    machine_->SetWatch([this](base::WallTime wall, const auto& effects) {
-      trace_.Decided(wall, *machine_, coming_, effects);
-    });
+    machine_->SetWatch(
+        [this](base::WallTime wall, const auto& effects) { trace_.Decided(wall, *machine_, coming_, effects); });
   }
   void Ask(int64_t at_ms, const model::ApplicationId& app, int32_t count) {
     model::rm::AllocateCall call;
@@ -68,8 +66,9 @@ TEST_F(JournalTraceTest, AJobHasItsArrivalItsAsksAndTheTimesThatItsContainersRan
   Ask(15'100, app, 0);
   const std::vector<model::ContainerId> maps = outside_->Granted(app);
   ASSERT_EQ(maps.size(), 2u);
-  Run(maps[0], 16'000, 46'000);
+  outside_->Start(16'000, maps[0]);
   Run(maps[1], 16'000, 36'000);
+  outside_->End(46'000, maps[0], 0);
   Ask(47'000, app, 1);  // nothing runs any more: it waited for both
   Ask(47'100, app, 0);
   Run(outside_->Granted(app).back(), 48'000, 53'000);
@@ -107,8 +106,8 @@ TEST_F(JournalTraceTest, WhatWasTakenBackOrNeverRanIsLeftOut) {
   ASSERT_EQ(granted.size(), 3u);
   Run(granted[0], 2000, 9000, model::kExitPreempted);
   outside_->End(9000, granted[1], model::kExitAborted);
-  Run(granted[2], 2000, 12'000);
-  outside_->Finish(13'000, app);
+  Run(granted[2], 9000, 19'000);
+  outside_->Finish(20'000, app);
   const JournalJobs made = trace_.Finish();
   ASSERT_EQ(made.jobs.size(), 1u);
   ASSERT_EQ(made.jobs[0].stages.size(), 1u);
@@ -132,7 +131,8 @@ TEST_F(JournalTraceTest, WhatRunsAtTheBeginningAndAtTheEndRunsForAsLongAsIsSeen)
   EXPECT_EQ(made.jobs[0].submit_ms, 0);
   EXPECT_THAT(made.jobs[0].stages[0].run_ms, ElementsAre(40'000));
   EXPECT_EQ(made.jobs[1].submit_ms, 30'000);
-  EXPECT_THAT(made.jobs[1].stages[0].run_ms, ElementsAre(20'000)) << "all that it has is its master: " << ToString(late);
+  EXPECT_THAT(made.jobs[1].stages[0].run_ms, ElementsAre(20'000))
+      << "all that it has is its master: " << ToString(late);
   EXPECT_EQ(made.nodes.size(), 1u);
   EXPECT_EQ(made.ended, 0);
 }
@@ -141,6 +141,7 @@ TEST_F(JournalTraceTest, AMasterThatAsksAllTheTimeHasABoundedNumberOfStages) {
   outside_->AddNode(0, "n1", 8192, 8);
   const auto app = outside_->Submit(0, "ann", "root.a");
   outside_->Register(0, app);
+  outside_->Start(50, outside_->Master(app));
   Ask(100, app, 1);
   Ask(200, app, 0);
   outside_->Start(300, outside_->Granted(app).back());
