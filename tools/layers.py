@@ -48,6 +48,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "env_posix": "base env model",
     "env_sim": "base env",
     "env_zookeeper": "base env",
+    "env_kerberos": "base env",
     "process/peers": "",
     "process/http": "base env process/peers wire/json",
     "process/rpc": "base endpoints/yarn env process/peers wire/hadoop_rpc",
