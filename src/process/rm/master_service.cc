@@ -16,7 +16,7 @@ namespace w = wire::yarn;
 
 void ResourceManager::OnMasterCall(const rpc::IncomingCall& call) {
   w::AMRMTokenIdentifierProto token;
-  if (!call.caller.by_token ||
+  if (!call.caller.by_token() ||
       !token.ParseFrom(call.caller.token_identifier, wire::hadoop_rpc::kTokenIdentifier).ok()) {
     return Refuse(call.token, endpoints::yarn::exceptions::kAccessControl, "An AMRM token is needed.");
   }
