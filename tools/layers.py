@@ -48,6 +48,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "env_posix": "base env model",
     "env_sim": "base env",
     "env_zookeeper": "base env",
+    "env_kerberos": "base env",
     "process/peers": "",
     "process/http": "base env process/peers wire/json",
     "process/rpc": "base endpoints/yarn env process/peers wire/hadoop_rpc",
@@ -95,12 +96,16 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
         "base endpoints/spark env env_sim process/http process/spark_master process/spark_rpc process/spark_worker "
         "sim/cluster wire/json",
     "shell/base": "base config endpoints/yarn env env_posix model process/http",
-    "shell/client": "base config endpoints/yarn env_posix process/http process/rpc wire/hadoop_rpc wire/yarn",
+    "shell/kerberos": "base config endpoints/yarn env env_kerberos wire/hadoop_rpc",
+    "shell/client":
+        "base config endpoints/yarn env_kerberos env_posix process/http process/rpc shell/kerberos wire/hadoop_rpc wire/yarn",
     "shell/shuffle":
         "base config env env_posix process/http process/nm process/shuffle shell/base wire/json wire/spark_shuffle "
         "wire/spark_transport",
-    "shell/rm": "base config env env_posix env_zookeeper process/http process/rm profiles shell/base",
-    "shell/nm": "base config env env_posix model process/http process/nm shell/base shell/shuffle wire/json",
+    "shell/rm":
+        "base config env env_posix env_zookeeper process/http process/rm profiles shell/base shell/kerberos",
+    "shell/nm":
+        "base config env env_posix model process/http process/nm shell/base shell/kerberos shell/shuffle wire/json",
     "shell/spark":
         "base config endpoints/spark env env_posix env_zookeeper model process/http process/spark_master process/spark_rpc "
         "process/spark_worker profiles "

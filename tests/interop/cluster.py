@@ -1,11 +1,13 @@
 """A YARN cluster on this machine for real clients: a resource manager and nodes, each Fairlead's or Hadoop's own, started with nothing
 but Hadoop's configuration files."""
+import getpass
 import json
 import os
 import shutil
 import subprocess
 import urllib.request
 
+import kdc
 import peers
 from daemons import Daemons
 from hdfs import Hdfs
@@ -26,6 +28,8 @@ class Cluster(Daemons):
         self.conf = self.directory / "conf"
         self.java_ports = {}
         self.hdfs = Hdfs(self) if spec.hdfs else None
+        self.kdc = None
+        self.user = getpass.getuser()  # whose ticket clients have: staging directories belong to him
         (self.scheduler, self.tracker, self.client, self.admin, self.web, self.shuffle, self.history,
          self.history_web, self.history_admin) = peers.free_ports(9)
 
@@ -36,8 +40,28 @@ class Cluster(Daemons):
     def node_conf(self, number):
         return self.directory / f"nm{number}"
 
+    def secure(self, core, yarn, mapred):
+        """Kerberos as docs/kerberos.md sets it up; every node of this machine has the name localhost."""
+        if self.kdc is None:
+            self.kdc = kdc.Kdc(self.directory / "kdc", ["rm/localhost", "nm/localhost", "jhs/localhost", "alice", "bob", self.user])
+        core.update({"hadoop.security.authentication": "kerberos", "hadoop.rpc.protection": self.spec.kerberos,
+                     "hadoop.security.auth_to_local": "RULE:[2:$1](rm|nm)s/.*/yarn/\nDEFAULT"})
+        for daemon, name in (("resourcemanager", "rm"), ("nodemanager", "nm")):
+            yarn.update({f"yarn.{daemon}.principal": f"{name}/_HOST@{kdc.REALM}", f"yarn.{daemon}.keytab": self.kdc.keytab(f"{name}/localhost")})
+
+        mapred.update({"mapreduce.jobhistory.principal": f"jhs/_HOST@{kdc.REALM}", "mapreduce.jobhistory.keytab": self.kdc.keytab("jhs/localhost")})
+        words = " ".join(self.jvm())
+        mapred.update({"yarn.app.mapreduce.am.command-opts": "-Xmx512m " + words, "mapred.child.java.opts": "-Xmx300m " + words})
+
+    def jvm(self):
+        kerberos = [f"-Djava.security.krb5.conf={self.kdc.directory}/krb5.conf", "--add-exports=java.security.jgss/sun.security.krb5=ALL-UNNAMED"]
+        return [*peers.JVM, *peers.OPENS, *(kerberos if self.kdc else [])]
+
+    def daemon_environment(self):
+        return {**os.environ, **({"KRB5_CONFIG": self.kdc.environment["KRB5_CONFIG"], "KRB5RCACHEDIR": str(self.kdc.directory)} if self.kdc else {})}
+
     def write(self):
-        words = " ".join([*peers.JVM, *peers.OPENS])
+        words = " ".join(self.jvm())
         core = {"fs.defaultFS": self.hdfs.uri if self.hdfs else "file:///", "hadoop.tmp.dir": self.directory / "tmp", "ipc.client.connect.max.retries": 3}
         yarn = {
             "yarn.resourcemanager.hostname": "127.0.0.1",
@@ -87,6 +111,8 @@ class Cluster(Daemons):
         if self.spec.capacity:
             yarn["yarn.resourcemanager.scheduler.class"] = "org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CapacityScheduler"
             self.write_capacity(self.spec.capacity)
+        if self.spec.kerberos:
+            self.secure(core, yarn, mapred)
         yarn.update({key: str(value).replace("{directory}", str(self.directory)) for key, value in self.spec.yarn_site})
         for number in range(len(self.spec.nodes) + 1):
             directory = self.conf if number == 0 else self.node_conf(number)
@@ -144,7 +170,7 @@ class Cluster(Daemons):
         environment = {**os.environ, "HADOOP_CONF_DIR": str(conf), "JAVA_HOME": peers.java_home(), **{
             f"HADOOP_{part}_HOME": str(self.directory) for part in ("COMMON", "YARN", "HDFS")}}
         log4j = f"-Dlog4j.configuration=file:{self.directory}/log4j-daemon.properties"
-        self.spawn(name, [peers.java(), f"-Xmx{heap}m", *peers.JVM, *peers.OPENS, log4j, "-cp", f"{conf}:{jars or self.hadoop}/*", main],
+        self.spawn(name, [peers.java(), f"-Xmx{heap}m", *self.jvm(), log4j, "-cp", f"{conf}:{jars or self.hadoop}/*", main],
                    env=environment, cwd=self.directory)
 
     def start_rm(self, heap=512):
@@ -152,14 +178,14 @@ class Cluster(Daemons):
         if self.spec.rm == "java":
             self.spawn_java("rm", heap, self.conf, "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager")
         else:
-            self.spawn("rm", [peers.BINARY, "rm", "--hadoop-conf", self.conf])
+            self.spawn("rm", [peers.BINARY, "rm", "--hadoop-conf", self.conf], env=self.daemon_environment())
 
     def start_nm(self, number):
         conf = self.node_conf(number)
         if self.spec.nodes[number - 1] == "java":
             self.spawn_java(f"nm{number}", 384, conf, "org.apache.hadoop.yarn.server.nodemanager.NodeManager")
         else:
-            self.spawn(f"nm{number}", [peers.BINARY, "nm", "--hadoop-conf", conf], env={**os.environ, **peers.java_environment()})
+            self.spawn(f"nm{number}", [peers.BINARY, "nm", "--hadoop-conf", conf], env={**self.daemon_environment(), **peers.java_environment()})
 
     def start_history(self):
         self.spawn_java("history", 256, self.conf, "org.apache.hadoop.mapreduce.v2.hs.JobHistoryServer")
@@ -179,6 +205,11 @@ class Cluster(Daemons):
 
     def wait_for_nodes(self, count):
         self.wait(lambda: self.get("/ws/v1/cluster/metrics")["clusterMetrics"]["activeNodes"] == count, f"{count} active nodes", 120)
+
+    def stop(self):
+        super().stop()
+        if self.kdc:
+            self.kdc.stop()
 
     def restart(self, *names):
         """kill -9 of each daemon, then each again; returns when all nodes are active."""
@@ -227,11 +258,12 @@ class Cluster(Daemons):
         return sorted(apps, key=lambda app: app["startedTime"])
 
     def client_environment(self):
-        return {**os.environ, "HADOOP_CONF_DIR": str(self.conf), "YARN_CONF_DIR": str(self.conf), "JAVA_HOME": peers.java_home()}
+        own = self.kdc.cache(self.user) if self.kdc else os.environ
+        return {**own, "HADOOP_CONF_DIR": str(self.conf), "YARN_CONF_DIR": str(self.conf), "JAVA_HOME": peers.java_home()}
 
     def java_command(self, main, *arguments):
         """The words that run a main class, or a single source file, with Hadoop's client classes and this cluster's configuration."""
-        command = [peers.java(), "-Xmx512m", *peers.JVM, *peers.OPENS, "-cp", f"{self.conf}:{self.hadoop}/*", main, *arguments]
+        command = [peers.java(), "-Xmx512m", *self.jvm(), "-cp", f"{self.conf}:{self.hadoop}/*", main, *arguments]
         return [str(word) for word in command]
 
     def java(self, main, *arguments, **kwargs):
@@ -250,7 +282,7 @@ class Cluster(Daemons):
 
     def program_command(self, main, *arguments):
         """The words that run one of them against this cluster."""
-        return [str(c) for c in (peers.java(), "-Xmx512m", *peers.JVM, *peers.OPENS, "-cp",
+        return [str(c) for c in (peers.java(), "-Xmx512m", *self.jvm(), "-cp",
                                  f"{self.java_classes()}:{self.conf}:{self.hadoop}/*", main, *arguments)]
 
     def example(self, *arguments, timeout=300, **kwargs):

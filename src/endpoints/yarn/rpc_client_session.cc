@@ -22,11 +22,17 @@ RpcRequestHeaderProto RequestHeader(int32_t call_id, std::string_view client_id,
   return header;
 }
 
+/// What is wrapped at once for a server: with what the protection adds it stays below the server's bound.
+constexpr size_t kPieceBytes = kWrappedMax - 1024;
+
 }  // namespace
 
 RpcClientSession::RpcClientSession(RpcClientOptions options, Handler* handler)
-    : options_(std::move(options)), handler_(handler), frames_(options_.frame_bytes_max) {
-  if (!options_.user.token) {
+    : options_(std::move(options)),
+      handler_(handler),
+      frames_(options_.frame_bytes_max),
+      sealed_frames_(options_.frame_bytes_max) {
+  if (!options_.user.token && options_.user.server_principal.empty()) {
     output_ = EncodePreamble(kAuthNone);
     SendContext();
     return;
@@ -37,7 +43,20 @@ RpcClientSession::RpcClientSession(RpcClientOptions options, Handler* handler)
   SendSasl(negotiate);
 }
 
-std::string RpcClientSession::TakeOutput() { return std::exchange(output_, {}); }
+std::string RpcClientSession::TakeOutput() {
+  std::string_view rest = unsealed_;
+  while (!rest.empty()) {
+    base::Result<std::string> wrapped = layer_->Wrap(rest.substr(0, kPieceBytes));
+    if (!wrapped) break;  // the connection is of no use any more; the server closes it
+    RpcSaslProto message;
+    message.state = RpcSaslStateProto::kWrap;
+    message.token = std::move(*wrapped);
+    SendSasl(message);
+    rest.remove_prefix(std::min(rest.size(), kPieceBytes));
+  }
+  unsealed_.clear();
+  return std::exchange(output_, {});
+}
 
 int32_t RpcClientSession::Call(std::string_view method, std::string_view request, int32_t retry_count,
                                uint64_t version) {
@@ -45,7 +64,7 @@ int32_t RpcClientSession::Call(std::string_view method, std::string_view request
   next_call_id_ = (next_call_id_ + 1) & INT32_MAX;
   if (stage_ == Stage::kFailed) return call_id;
   pending_.insert(std::lower_bound(pending_.begin(), pending_.end(), call_id), call_id);
-  FrameWriter frame(stage_ == Stage::kCalls ? output_ : queued_);
+  FrameWriter frame(stage_ == Stage::kCalls ? Out() : queued_);
   frame.Delimited(RequestHeader(call_id, options_.client_id, retry_count));
   RequestHeaderProto header;
   header.method_name = method;
@@ -59,7 +78,7 @@ int32_t RpcClientSession::Call(std::string_view method, std::string_view request
 
 void RpcClientSession::Ping() {
   if (stage_ != Stage::kCalls) return;
-  FrameWriter frame(output_);
+  FrameWriter frame(Out());
   frame.Delimited(RequestHeader(kCallIdPing, options_.client_id, -1));
   frame.Finish();
 }
@@ -67,15 +86,36 @@ void RpcClientSession::Ping() {
 void RpcClientSession::OnBytes(std::string_view bytes) {
   if (stage_ == Stage::kFailed) return;
   frames_.Push(bytes);
+  TakeFrames(frames_);
+}
+
+void RpcClientSession::TakeFrames(FrameReader& frames) {
   while (stage_ != Stage::kFailed) {
-    const std::optional<std::string_view> frame = frames_.Next();
+    const std::optional<std::string_view> frame = frames.Next();
     if (!frame) break;
-    OnFrame(*frame);
+    layer_&&& frames == &frames_ ? TakeSealed(*frame) : OnFrame(*frame);
   }
-  if (frames_.failed() && stage_ != Stage::kFailed) {
-    FailLocally("the server announced a frame of " + std::to_string(frames_.refused_length()) + " bytes", false);
+  if (frames.failed() && stage_ != Stage::kFailed) {
+    FailLocally("the server announced a frame of " + std::to_string(frames.refused_length()) + " bytes", false);
   }
-  frames_.Keep();
+  frames.Keep();
+}
+
+/// A message of the protection: a piece of the stream of frames inside.
+void RpcClientSession::TakeSealed(std::string_view frame) {
+  const std::optional<std::string_view> header_bytes = TakeDelimited(frame);
+  ResponseHeaderView header;
+  const bool sasl = header_bytes && ParseResponseHeader(*header_bytes, header) && header.call_id == kCallIdSasl &&
+                    header.status == RpcStatusProto::kSuccess;
+  const std::optional<std::string_view> body = sasl ? TakeDelimited(frame) : std::nullopt;
+  RpcSaslProto message;
+  if (!body || !message.ParseFrom(*body, wire::hadoop_rpc::kAnswer).ok() || message.state != RpcSaslStateProto::kWrap) {
+    return FailLocally("the server sent a message outside of the protection that was agreed on", false);
+  }
+  const base::Result<std::string> plain = layer_->Unwrap(message.Token());
+  if (!plain) return FailLocally(plain.error().message, false);
+  sealed_frames_.Push(*plain);
+  TakeFrames(sealed_frames_);
 }
 
 void RpcClientSession::OnFrame(std::string_view frame) {
@@ -115,7 +155,8 @@ void RpcClientSession::OnSasl(std::string_view body) {
     case RpcSaslStateProto::kNegotiate:
       return stage_ == Stage::kNegotiate ? OnNegotiate(message) : FailLocally("second SASL negotiation", true);
     case RpcSaslStateProto::kChallenge:
-      return stage_ == Stage::kInitiated ? OnChallenge(message.Token()) : FailLocally("SASL challenge too early", true);
+      if (stage_ != Stage::kInitiated || login_steps_) return FailLocally("SASL challenge too early", true);
+      return kerberos_ ? AskForLoginToken(std::string(message.Token())) : OnChallenge(message.Token());
     case RpcSaslStateProto::kSuccess:
       return OnSuccess(message);
     default:
@@ -128,16 +169,23 @@ void RpcClientSession::OnNegotiate(const RpcSaslProto& message) {
   for (const RpcSaslAuthProto& auth : message.auths) {
     offered += (offered.empty() ? "" : ", ") + auth.method.substr(0, 50) +
                (auth.mechanism.empty() ? "" : "/" + auth.mechanism.substr(0, 50));
-    if (auth.method == "SIMPLE" && options_.allow_fallback_to_simple) {
+    if (auth.method == "SIMPLE" && MayFallBack()) {
       RpcSaslProto initiate;
       initiate.state = RpcSaslStateProto::kInitiate;
       initiate.auths.push_back(auth);
       SendSasl(initiate);  // not answered
       return SendContext();
     }
-    if (auth.method != "TOKEN" || auth.mechanism != "DIGEST-MD5") continue;
+    if (auth.method == "KERBEROS" && auth.mechanism == "GSSAPI" && !options_.user.server_principal.empty()) {
+      chosen_ = auth;
+      chosen_.challenge.reset();
+      kerberos_ = true;
+      stage_ = Stage::kInitiated;
+      return AskForLoginToken("");
+    }
+    if (auth.method != "TOKEN" || auth.mechanism != "DIGEST-MD5" || !options_.user.token) continue;
     digest_ = DigestMd5Client(EncodeBase64(options_.user.token->identifier),
-                              EncodeBase64(options_.user.token->password), options_.cnonce);
+                              EncodeBase64(options_.user.token->password), options_.cnonce, options_.protections);
     chosen_ = auth;
     const std::string challenge(auth.Challenge());
     chosen_.challenge.reset();
@@ -165,33 +213,62 @@ void RpcClientSession::OnChallenge(std::string_view challenge) {
 
 void RpcClientSession::OnSuccess(const RpcSaslProto& message) {
   if (stage_ == Stage::kNegotiate) {
-    if (!options_.allow_fallback_to_simple) {
-      return FailLocally("the server asks for SIMPLE auth, but this client falls back to it for nobody", true);
+    if (!MayFallBack()) {
+      return FailLocally(
+          "Server asks us to fall back to SIMPLE auth, but this client is configured to only allow secure connections.",
+          true);
     }
     return SendContext();
   }
-  if (base::Status proven = digest_.CheckRspauth(message.Token()); !proven) {
-    return FailLocally(proven.error().message, true);
+  if (kerberos_) {
+    if (!proven_) return FailLocally("the server has not shown that it is the one that was asked for", true);
+    layer_ = std::move(next_layer_);
+  } else {
+    if (base::Status proven = digest_.CheckRspauth(message.Token()); !proven) {
+      return FailLocally(proven.error().message, true);
+    }
+    layer_ = digest_.MakeLayer();
   }
-  logged_in_by_token_ = true;
+  logged_in_ = true;
   SendContext();
+}
+
+void RpcClientSession::AskForLoginToken(std::string challenge) {
+  login_steps_ = true;
+  handler_->OnLoginToken(std::move(challenge));
+}
+
+void RpcClientSession::LoginStepped(base::Result<LoginStep> step) {
+  if (stage_ == Stage::kFailed || !login_steps_) return;
+  login_steps_ = false;
+  if (!step) return FailLocally(step.error().message, true);
+  if (step->done) {
+    proven_ = true;
+    next_layer_ = std::move(step->layer);
+  }
+  RpcSaslProto answer;
+  const bool first = !chosen_.method.empty();
+  answer.state = first ? RpcSaslStateProto::kInitiate : RpcSaslStateProto::kResponse;
+  answer.token = std::move(step->token);
+  if (first) answer.auths.push_back(std::exchange(chosen_, {}));
+  SendSasl(answer);
 }
 
 void RpcClientSession::SendContext() {
   IpcConnectionContextProto context;
   UserInformationProto& user = context.user_info.emplace();
   // With a token the server knows the user; without, the name is all there is.
-  if (!logged_in_by_token_) {
+  if (!logged_in_) {
     user.effective_user = options_.user.user;
     if (!options_.user.real_user.empty()) user.real_user = options_.user.real_user;
   }
   context.protocol = options_.protocol;
-  FrameWriter frame(output_);
+  FrameWriter frame(Out());
   frame.Delimited(RequestHeader(kCallIdContext, options_.client_id, -1));
   frame.Delimited(context);
   frame.Finish();
   stage_ = Stage::kCalls;
-  output_.append(queued_);
+  Out().append(queued_);
   queued_.clear();
 }
 

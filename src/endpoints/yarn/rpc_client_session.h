@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "wire/hadoop_rpc/frames.h"
 #include "wire/hadoop_rpc/rpc.h"
 #include "wire/hadoop_rpc/sasl_digest_md5.h"
+#include "wire/hadoop_rpc/sasl_layer.h"
 
 namespace fairlead::endpoints::yarn {
 
@@ -23,6 +25,8 @@ struct RpcClientOptions {
   /// A server that does not ask for a token (answers SUCCESS to NEGOTIATE) is spoken to by name, as Hadoop's client
   /// does when its own security is off.
   bool allow_fallback_to_simple = true;
+  /// hadoop.rpc.protection, most wanted first.
+  wire::hadoop_rpc::Protections protections = {wire::hadoop_rpc::Protection::kAuthentication};
 };
 
 /// The client's side of one connection of Hadoop IPC version 9 (org.apache.hadoop.ipc.Client.Connection). Pure. What to
@@ -39,6 +43,8 @@ class RpcClientSession {
     /// The connection cannot go on: a fatal answer, a failed login or malformed bytes. `remote` is empty in its class
     /// name when the reason is found on this side. No further event follows; calls without an answer have failed.
     virtual void OnFatal(const RemoteException& remote, bool login_failed) = 0;
+    /// What the server sent in a login by Kerberos (at first nothing), to be answered once by LoginStepped.
+    virtual void OnLoginToken(std::string challenge) { (void)challenge; }
   };
 
   RpcClientSession(RpcClientOptions options, Handler* handler);
@@ -49,8 +55,13 @@ class RpcClientSession {
   /// Header-only message that keeps the connection alive (Hadoop sends it after a minute of waiting).
   void Ping();
 
+  /// The answer to OnLoginToken; may call OnFatal.
+  void LoginStepped(base::Result<wire::hadoop_rpc::LoginStep> step);
+  /// Waits for that answer.
+  bool login_steps() const { return login_steps_; }
+
   std::string TakeOutput();
-  bool has_output() const { return !output_.empty(); }
+  bool has_output() const { return !output_.empty() || !unsealed_.empty(); }
   bool established() const { return stage_ == Stage::kCalls; }
   bool failed() const { return stage_ == Stage::kFailed; }
   size_t pending_calls() const { return pending_.size(); }
@@ -58,7 +69,14 @@ class RpcClientSession {
  private:
   enum class Stage { kNegotiate, kInitiated, kCalls, kFailed };
 
+  void TakeFrames(wire::hadoop_rpc::FrameReader& frames);
+  void TakeSealed(std::string_view frame);
   void OnFrame(std::string_view frame);
+  /// To SIMPLE; who asked for Kerberos wants to know the server.
+  bool MayFallBack() const { return options_.allow_fallback_to_simple && options_.user.server_principal.empty(); }
+  /// Where a frame is written to.
+  std::string& Out() { return layer_ ? unsealed_ : output_; }
+  void AskForLoginToken(std::string challenge);
   void OnSasl(std::string_view body);
   void OnNegotiate(const wire::hadoop_rpc::RpcSaslProto& message);
   void OnChallenge(std::string_view challenge);
@@ -71,8 +89,15 @@ class RpcClientSession {
   const RpcClientOptions options_;
   Handler* const handler_;
   Stage stage_ = Stage::kNegotiate;
-  bool logged_in_by_token_ = false;
+  bool logged_in_ = false;    // so that the server knows the user
+  bool kerberos_ = false;     // the login that was chosen
+  bool login_steps_ = false;  // OnLoginToken is not answered yet
+  bool proven_ = false;       // this side is content with the server
   wire::hadoop_rpc::FrameReader frames_;
+  std::unique_ptr<wire::hadoop_rpc::SaslLayer> layer_;       // in use since the login
+  std::unique_ptr<wire::hadoop_rpc::SaslLayer> next_layer_;  // from the server's SUCCESS on
+  wire::hadoop_rpc::FrameReader sealed_frames_;              // inside
+  std::string unsealed_;                                     // frames to be wrapped
   wire::hadoop_rpc::RpcSaslAuthProto chosen_;
   wire::hadoop_rpc::DigestMd5Client digest_;
   int32_t next_call_id_ = 0;

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "model/caller.h"
 
 namespace fairlead::endpoints::yarn {
 
@@ -18,11 +19,10 @@ struct RpcToken {
 };
 
 /// Who speaks on a connection.
-struct Caller {
-  bool by_token = false;
-  std::string user;              // effective user; for a token the user of the token ("appattempt_...")
-  std::string real_user;         // SIMPLE only: who impersonates `user`; empty: nobody
-  std::string token_identifier;  // the bytes that were verified, when by_token
+struct Caller : model::Caller {
+  bool by_token() const { return method == model::LoginMethod::kToken; }
+  std::string principal;         // by Kerberos: whose ticket it was, in full ("alice@EXAMPLE.COM")
+  std::string token_identifier;  // by a token: the bytes that were verified
 };
 
 /// What a listener knows of a token that a client presents: its password, and the user it stands for.
@@ -43,11 +43,13 @@ class TokenAuthority {
   virtual base::Result<TokenSecret> Secret(std::string_view identifier) const = 0;
 };
 
-/// As whom a client connects: by name (SIMPLE), or with a token.
+/// As whom a client connects: with a token, with a ticket of Kerberos, or by name (SIMPLE).
 struct RpcUser {
   std::string user;
   std::string real_user;
   std::optional<RpcToken> token;
+  /// Not empty: with a ticket for this server, "rm/_HOST@EXAMPLE.COM"; _HOST is the name of its address.
+  std::string server_principal = {};
   friend bool operator==(const RpcUser&, const RpcUser&) = default;
 };
 

@@ -16,6 +16,10 @@ namespace {
 
 constexpr std::string_view kTokenMethod = "TOKEN";
 constexpr std::string_view kSimpleMethod = "SIMPLE";
+constexpr std::string_view kKerberosMethod = "KERBEROS";
+constexpr size_t kPrincipalMax = 1024;
+/// A wrapped message and the headers before it.
+constexpr size_t kSealedFrameMax = kWrappedMax + 1024;
 
 /// IPC versions 3 to 8 read: call id, status -1, class and message, each string after its 32-bit length; version 2 a
 /// call id of 0 and a byte instead of the status.
@@ -29,12 +33,6 @@ std::string OldVersionFatal(int version, std::string_view message) {
     to.Bytes(text);
   }
   return out;
-}
-
-void AppendResponseFrame(std::string& out, const RpcResponseHeaderProto& header) {
-  FrameWriter frame(out);
-  frame.Delimited(header);
-  frame.Finish();
 }
 
 bool SameOffer(const RpcSaslAuthProto& said, RpcSaslAuthProto offered) {
@@ -52,7 +50,7 @@ RpcServerSession::RpcServerSession(const RpcServerOptions& options, std::string 
 RpcServerSession::~RpcServerSession() = default;
 
 bool RpcServerSession::idle() const {
-  return pending_.empty() && !frames_.partial() && (!setup_ || setup_->preamble.empty());
+  return pending_.empty() && !has_input() && (!setup_ || setup_->preamble.empty());
 }
 
 std::string RpcServerSession::TakeOutput() { return std::exchange(output_, {}); }
@@ -66,24 +64,62 @@ void RpcServerSession::OnBytes(std::string_view bytes) {
   }
   if (closing_ || stage_ == Stage::kPreamble) return;
   frames_.Push(bytes);
-  while (!closing_ && !handler_->Full()) {
+  if (sealed_ && Wanted()) {
+    sealed_->frames.Push({});
+    TakeFrames(sealed_->frames);
+  }
+  while (sealed_ && Wanted() && !sealed_->frames.ready()) {
     const std::optional<std::string_view> frame = frames_.Next();
+    if (!frame) break;
+    TakeSealed(*frame);
+  }
+  TakeFrames(frames_);
+}
+
+/// Those that are whole, until no more are wanted; keeps the rest.
+void RpcServerSession::TakeFrames(FrameReader& frames) {
+  const bool outer = &frames == &frames_;
+  while (Wanted() && !(outer && sealed_)) {
+    const std::optional<std::string_view> frame = frames.Next();
     if (!frame) {
-      JudgeBegun();
+      JudgeBegun(frames);
       break;
     }
     ++frames_taken_;
     OnFrame(*frame);
   }
-  if (frames_.failed() && !closing_) {
-    const int32_t length = frames_.refused_length();
-    const size_t limit = established() ? options_.frame_bytes_max : options_.setup_frame_bytes_max;
+  if (frames.failed() && !closing_) {
+    const int32_t length = frames.refused_length();
+    const size_t limit = outer && sealed_ ? kSealedFrameMax
+                         : established()  ? options_.frame_bytes_max
+                                          : options_.setup_frame_bytes_max;
     Fatal(kCallIdAuthFailed, RpcErrorCodeProto::kFatalDeserializingRequest, exceptions::kIo,
           length < 0 ? "Unexpected data length " + std::to_string(length) + "!!"
                      : "Requested data length " + std::to_string(length) +
                            " is longer than maximum configured RPC length " + std::to_string(limit) + ".");
   }
-  frames_.Keep();
+  frames.Keep();
+}
+
+/// A message of the protection: a piece of the stream of frames inside. Stock takes plain calls here as well, and
+/// whoever is on the wire could add some.
+void RpcServerSession::TakeSealed(std::string_view frame) {
+  const std::optional<std::string_view> header_bytes = TakeDelimited(frame);
+  RequestHeaderView header;
+  RpcSaslProto message;
+  const bool sasl = header_bytes && ParseRequestHeader(*header_bytes, header) && header.call_id == kCallIdSasl;
+  const std::optional<std::string_view> body = sasl ? TakeDelimited(frame) : std::nullopt;
+  if (!body || !message.ParseFrom(*body, kSetup).ok() || message.state != RpcSaslStateProto::kWrap) {
+    handler_->OnUnprotected();
+    return FatalHeader(kCallIdAuthFailed, "A message outside of the protection that was agreed on");
+  }
+  const base::Result<std::string> plain = sealed_->layer->Unwrap(message.Token());
+  if (!plain) {
+    handler_->OnUnprotected();
+    return FatalSasl({std::string(exceptions::kSasl), "A protected message was changed, repeated or out of turn"});
+  }
+  sealed_->frames.Push(*plain);
+  TakeFrames(sealed_->frames);
 }
 
 void RpcServerSession::TakePreamble() {
@@ -187,7 +223,10 @@ void RpcServerSession::OnSaslMessage(const RpcSaslProto& message) {
     case RpcSaslStateProto::kInitiate:
       return OnInitiate(message);
     case RpcSaslStateProto::kResponse:
-      return OnDigestResponse(message.Token());
+      return setup_->kerberos ? OnLoginToken(message.Token()) : OnDigestResponse(message.Token());
+    case RpcSaslStateProto::kWrap:
+      return Fatal(kCallIdSasl, RpcErrorCodeProto::kFatalInvalidRpcHeader, exceptions::kSasl,
+                   "Server is not wrapping data");
     default: {
       const std::string_view name = Name(message.state);
       return FatalSasl({std::string(exceptions::kSasl),
@@ -205,6 +244,12 @@ std::vector<RpcSaslAuthProto> RpcServerSession::Offered() const {
     token.server_id = std::string(kDigestRealm);
     offered.push_back(std::move(token));
   }
+  if (options_.kerberos) {
+    RpcSaslAuthProto kerberos{.method = std::string(kKerberosMethod), .mechanism = "GSSAPI"};
+    kerberos.protocol = options_.kerberos->protocol;
+    kerberos.server_id = options_.kerberos->server_id;
+    offered.push_back(std::move(kerberos));
+  }
   if (options_.allow_simple) offered.push_back({.method = std::string(kSimpleMethod), .mechanism = ""});
   return offered;
 }
@@ -219,7 +264,7 @@ std::string RpcServerSession::OfferedNames() const {
 void RpcServerSession::SendNegotiate() {
   setup_->sent_negotiate = true;
   RpcSaslProto answer;
-  if (!options_.tokens) {
+  if (!options_.tokens && !options_.kerberos) {
     // A server that knows only SIMPLE says SUCCESS at once, and the client goes on without SASL.
     answer.state = RpcSaslStateProto::kSuccess;
     SendSasl(answer);
@@ -227,8 +272,10 @@ void RpcServerSession::SendNegotiate() {
   }
   answer.state = RpcSaslStateProto::kNegotiate;
   answer.auths = Offered();
-  setup_->digest = std::make_unique<DigestMd5Server>(setup_->nonce);
-  answer.auths.front().challenge = setup_->digest->Challenge();
+  if (options_.tokens) {
+    setup_->digest = std::make_unique<DigestMd5Server>(setup_->nonce, options_.protections);
+    answer.auths.front().challenge = setup_->digest->Challenge();
+  }
   SendSasl(answer);
 }
 
@@ -246,7 +293,15 @@ void RpcServerSession::OnInitiate(const RpcSaslProto& message) {
                       said.method.substr(0, 100) + " authentication is not enabled.  Available:" + OfferedNames()});
   }
   if (said.method == kSimpleMethod) return SwitchToSimple();  // without an answer
-  if (!setup_->digest) setup_->digest = std::make_unique<DigestMd5Server>(setup_->nonce);
+  if (setup_->kerberos) {
+    return FatalSasl({std::string(exceptions::kSasl), "Client sent a second INITIATE"});
+  }
+  if (said.method == kKerberosMethod) {
+    setup_->kerberos = true;
+    setup_->digest.reset();
+    return OnLoginToken(message.Token());
+  }
+  if (!setup_->digest) setup_->digest = std::make_unique<DigestMd5Server>(setup_->nonce, options_.protections);
   if (message.Token().empty()) {
     RpcSaslProto answer;
     answer.state = RpcSaslStateProto::kChallenge;
@@ -276,13 +331,55 @@ void RpcServerSession::OnDigestResponse(std::string_view token) {
   base::Result<std::string> rspauth = setup_->digest->Verify(token, password_of);
   if (refused) return FatalSasl(*refused);
   if (!rspauth) return FatalSasl({std::string(exceptions::kSasl), rspauth.error().message});
-  caller_.by_token = true;
+  caller_.method = model::LoginMethod::kToken;
   stage_ = Stage::kContext;
-  setup_->digest.reset();
   RpcSaslProto answer;
   answer.state = RpcSaslStateProto::kSuccess;
   answer.token = std::move(*rspauth);
   SendSasl(answer);
+  Protect(setup_->digest->TakeLayer());
+  setup_->digest.reset();
+}
+
+void RpcServerSession::OnLoginToken(std::string_view token) {
+  setup_->steps = true;
+  handler_->OnLoginToken(std::string(token));
+}
+
+void RpcServerSession::LoginStepped(base::Result<LoginStep> step) {
+  if (closing_ || !login_steps()) return;
+  setup_->steps = false;
+  if (!step) return FatalSasl({std::string(exceptions::kSasl), step.error().message});
+  RpcSaslProto answer;
+  answer.state = step->done ? RpcSaslStateProto::kSuccess : RpcSaslStateProto::kChallenge;
+  if (!step->done || !step->token.empty()) answer.token = std::move(step->token);
+  if (step->done) {
+    caller_.method = model::LoginMethod::kKerberos;
+    caller_.principal = std::move(step->principal);
+    stage_ = Stage::kContext;
+  }
+  SendSasl(answer);
+  if (step->done) Protect(std::move(step->layer));
+}
+
+/// From the next frame on, in both directions.
+void RpcServerSession::Protect(std::unique_ptr<SaslLayer> layer) {
+  if (!layer) return;
+  sealed_ = std::make_unique<Sealed>(Sealed{std::move(layer), FrameReader(options_.setup_frame_bytes_max)});
+  frames_.set_max(kSealedFrameMax);
+}
+
+/// The short name; who claims to be somebody else would act for him (hadoop.proxyuser), which nobody may.
+base::Status RpcServerSession::NameKerberosUser(std::string_view claimed) {
+  const std::string& principal = caller_.principal;
+  if (principal.size() > kPrincipalMax) return base::Error{"the principal's name is too long"};
+  if (!claimed.empty() && claimed != principal) {
+    return base::Error{"User: " + principal + " is not allowed to impersonate " + std::string(claimed)};
+  }
+  base::Result<std::string> name = options_.kerberos->short_name(principal);
+  if (!name) return name.error();
+  caller_.user = std::move(*name);
+  return options_.kerberos->admits ? options_.kerberos->admits(principal) : base::Status{};
 }
 
 void RpcServerSession::SwitchToSimple() {
@@ -306,7 +403,12 @@ void RpcServerSession::OnContext(std::string_view payload) {
     return Fatal(kCallIdContext, RpcErrorCodeProto::kFatalUnauthorized, exceptions::kAccessControl,
                  within.error().message);
   }
-  if (caller_.by_token) {
+  if (caller_.method == model::LoginMethod::kKerberos) {
+    if (const base::Status named = NameKerberosUser(user); !named.ok()) {
+      return Fatal(kCallIdContext, RpcErrorCodeProto::kFatalUnauthorized, exceptions::kAuthorization,
+                   named.error().message);
+    }
+  } else if (caller_.by_token()) {
     if (!user.empty() && user != caller_.user) {
       return Fatal(kCallIdContext, RpcErrorCodeProto::kFatalUnauthorized, exceptions::kAccessControl,
                    "Authenticated user (" + caller_.user +
@@ -324,7 +426,7 @@ void RpcServerSession::OnContext(std::string_view payload) {
   }
   stage_ = Stage::kCalls;
   setup_.reset();
-  frames_.set_max(options_.frame_bytes_max);
+  (sealed_ ? sealed_->frames : frames_).set_max(options_.frame_bytes_max);
 }
 
 void RpcServerSession::OnRequest(const RequestHeaderView& header, std::string_view payload) {
@@ -362,9 +464,9 @@ void RpcServerSession::OnRequest(const RequestHeaderView& header, std::string_vi
 
 /// A long frame is judged by its headers, before the rest of it takes memory: the call is refused and the rest dropped,
 /// and the connection lives on.
-void RpcServerSession::JudgeBegun() {
+void RpcServerSession::JudgeBegun(FrameReader& frames) {
   constexpr size_t kHeadersMax = 4 << 10;
-  const auto frame = frames_.begun();
+  const auto frame = frames.begun();
   if (!established() || !frame || frame->length <= kCall.bytes || frame->length > options_.frame_bytes_max) return;
   std::string_view part = frame->part;
   const std::optional<std::string_view> header_bytes = TakeDelimited(part);
@@ -381,7 +483,7 @@ void RpcServerSession::JudgeBegun() {
   if (at != pending_.end() && *at == header.call_id) return FatalHeader(header.call_id, "Call id is in use");
   pending_.insert(at, header.call_id);
   RefuseTooLong(kind, header.call_id, method.method, frame->length);
-  frames_.SkipBegun();
+  frames.SkipBegun();
 }
 
 void RpcServerSession::RefuseTooLong(const base::BudgetKind& kind, int32_t call_id, std::string_view method,
@@ -405,11 +507,13 @@ void RpcServerSession::Reply(int32_t call_id, std::string_view response) {
   wire::proto::PutUInt(header, 1 << 3, static_cast<uint32_t>(call_id));
   wire::proto::PutUInt(header, 2 << 3, 0);
   wire::proto::PutUInt(header, 3 << 3, kIpcVersion);
-  output_.reserve(output_.size() + response.size() + header.size() + 12);
+  const size_t start = output_.size();
+  output_.reserve(start + response.size() + header.size() + 12);
   FrameWriter frame(output_);
   frame.DelimitedBytes(header);
   frame.DelimitedBytes(response);
   frame.Finish();
+  Seal(start);
 }
 
 void RpcServerSession::Fail(int32_t call_id, std::string_view java_class, std::string_view message,
@@ -422,10 +526,38 @@ void RpcServerSession::Fail(int32_t call_id, std::string_view java_class, std::s
   header.exception_class_name = java_class;
   header.error_msg = message;
   header.error_detail = detail;
-  AppendResponseFrame(output_, header);
+  AppendResponse(header);
+}
+
+void RpcServerSession::AppendResponse(const RpcResponseHeaderProto& header) {
+  const size_t start = output_.size();
+  FrameWriter frame(output_);
+  frame.Delimited(header);
+  frame.Finish();
+  Seal(start);
+}
+
+void RpcServerSession::Seal(size_t start) {
+  if (!sealed_) return;
+  base::Result<std::string> wrapped = sealed_->layer->Wrap(std::string_view(output_).substr(start));
+  output_.resize(start);
+  if (!wrapped) {
+    closing_ = true;
+    return;
+  }
+  RpcSaslProto message;
+  message.state = RpcSaslStateProto::kWrap;
+  message.token = std::move(*wrapped);
+  AppendSasl(message);
 }
 
 void RpcServerSession::SendSasl(const RpcSaslProto& message) {
+  const size_t start = output_.size();
+  AppendSasl(message);
+  Seal(start);
+}
+
+void RpcServerSession::AppendSasl(const RpcSaslProto& message) {
   RpcResponseHeaderProto header;
   header.call_id = static_cast<uint32_t>(kCallIdSasl);
   header.status = RpcStatusProto::kSuccess;
@@ -449,7 +581,7 @@ void RpcServerSession::Fatal(int32_t call_id, RpcErrorCodeProto detail, std::str
   header.error_detail = detail;
   header.client_id = "";
   header.retry_count = -1;
-  AppendResponseFrame(output_, header);
+  AppendResponse(header);
   closing_ = true;
 }
 

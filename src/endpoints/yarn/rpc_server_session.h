@@ -13,8 +13,19 @@
 #include "wire/hadoop_rpc/headers.h"
 #include "wire/hadoop_rpc/rpc.h"
 #include "wire/hadoop_rpc/sasl_digest_md5.h"
+#include "wire/hadoop_rpc/sasl_layer.h"
 
 namespace fairlead::endpoints::yarn {
+
+/// KERBEROS on a listener.
+struct KerberosLogin {
+  std::string protocol;   // the service's principal: "rm",
+  std::string server_id;  // and its host
+  /// The short name of a principal (hadoop.security.auth_to_local), or why it has none.
+  std::function<base::Result<std::string>(const std::string& principal)> short_name;
+  /// Why this principal may not speak to this listener; empty: everybody may.
+  std::function<base::Status(const std::string& principal)> admits = {};
+};
 
 struct RpcServerOptions {
   bool allow_simple = true;                 // SIMPLE: the caller's name is believed
@@ -24,6 +35,9 @@ struct RpcServerOptions {
   size_t calls_max = 10'000;                // of one connection without an answer
   /// SIMPLE callers that speak for another user (hadoop.proxyuser.*); nobody may when empty.
   std::function<bool(const std::string& real_user, const std::string& user)> may_impersonate = {};
+  std::optional<KerberosLogin> kerberos = {};  // not empty: KERBEROS is offered
+  /// hadoop.rpc.protection: what a login by token or ticket may agree on.
+  wire::hadoop_rpc::Protections protections = {wire::hadoop_rpc::Protection::kAuthentication};
 };
 
 /// One call. The views live as long as the OnCall that brings it.
@@ -50,6 +64,10 @@ class RpcServerSession {
     virtual void OnCall(const RpcCall& call) = 0;
     /// A call that is refused because it has more bytes than a message of its kind may have.
     virtual void OnTooLong(const base::BudgetKind& kind) { (void)kind; }
+    /// A token of a login by GSSAPI, to be answered once by LoginStepped. Until then no further input is taken.
+    virtual void OnLoginToken(std::string token) { (void)token; }
+    /// A message outside of the protection that was agreed on; it is refused and the connection ends.
+    virtual void OnUnprotected() {}
     /// No further call is wanted now; Resume() goes on.
     virtual bool Full() const { return false; }
   };
@@ -62,6 +80,12 @@ class RpcServerSession {
   void OnBytes(std::string_view bytes);
   /// Goes on with what had arrived when the handler was full.
   void Resume() { OnBytes({}); }
+
+  /// The answer to OnLoginToken; an error's message is what the client is told. Resume() goes on, unless this is called
+  /// from inside of OnLoginToken.
+  void LoginStepped(base::Result<wire::hadoop_rpc::LoginStep> step);
+  /// Waits for that answer.
+  bool login_steps() const { return setup_ && setup_->steps; }
 
   /// Answers a call; ignored when the call is unknown (answered already).
   void Reply(int32_t call_id, std::string_view response);
@@ -85,15 +109,18 @@ class RpcServerSession {
   /// Frames that were whole, from the first.
   uint64_t frames_taken() const { return frames_taken_; }
   /// A frame has begun, or waits until the handler wants it.
-  bool has_input() const { return frames_.partial(); }
+  bool has_input() const { return frames_.partial() || (sealed_ && sealed_->frames.partial()); }
   /// A whole frame waits until the handler wants it.
-  bool has_frame() const { return frames_.ready(); }
+  bool has_frame() const { return frames_.ready() || (sealed_ && sealed_->frames.ready()); }
   /// Memory of what has arrived and was not taken.
-  size_t buffered_bytes() const { return frames_.kept_bytes(); }
+  size_t buffered_bytes() const { return frames_.kept_bytes() + (sealed_ ? sealed_->frames.kept_bytes() : 0); }
   const Caller& caller() const { return caller_; }
 
  private:
   enum class Stage { kPreamble, kSasl, kContext, kCalls };
+  bool Wanted() const { return !closing_ && !login_steps() && !handler_->Full(); }
+  void TakeFrames(wire::hadoop_rpc::FrameReader& frames);
+  void TakeSealed(std::string_view frame);
   void TakePreamble();
   void RefusePreamble(uint8_t version);
   void OnFrame(std::string_view frame);
@@ -102,15 +129,22 @@ class RpcServerSession {
   void OnSaslMessage(const wire::hadoop_rpc::RpcSaslProto& message);
   void OnInitiate(const wire::hadoop_rpc::RpcSaslProto& message);
   void OnDigestResponse(std::string_view token);
+  void OnLoginToken(std::string_view token);
+  void Protect(std::unique_ptr<wire::hadoop_rpc::SaslLayer> layer);
+  base::Status NameKerberosUser(std::string_view claimed);
   void SendNegotiate();
   std::vector<wire::hadoop_rpc::RpcSaslAuthProto> Offered() const;
   std::string OfferedNames() const;
   void OnContext(std::string_view payload);
   void OnRequest(const wire::hadoop_rpc::RequestHeaderView& header, std::string_view payload);
-  void JudgeBegun();
+  void JudgeBegun(wire::hadoop_rpc::FrameReader& frames);
   void RefuseTooLong(const base::BudgetKind& kind, int32_t call_id, std::string_view method, size_t length);
 
   void SendSasl(const wire::hadoop_rpc::RpcSaslProto& message);
+  void AppendSasl(const wire::hadoop_rpc::RpcSaslProto& message);
+  void AppendResponse(const wire::hadoop_rpc::RpcResponseHeaderProto& header);
+  /// Protects what `output_` has from `start` on: one whole frame.
+  void Seal(size_t start);
   void SwitchToSimple();
   void FatalSasl(const RemoteException& reason);
   /// Tells the client why and closes.
@@ -126,6 +160,13 @@ class RpcServerSession {
     std::string preamble;
     bool sent_negotiate = false;
     std::unique_ptr<wire::hadoop_rpc::DigestMd5Server> digest;
+    bool kerberos = false;  // was chosen
+    bool steps = false;     // OnLoginToken is not answered yet
+  };
+  /// Since a login that has agreed on a protection.
+  struct Sealed {
+    std::unique_ptr<wire::hadoop_rpc::SaslLayer> layer;
+    wire::hadoop_rpc::FrameReader frames;  // inside
   };
 
   const RpcServerOptions& options_;
@@ -135,6 +176,7 @@ class RpcServerSession {
   bool sasl_requested_ = false;
   std::unique_ptr<Setup> setup_;  // null once calls may come
   wire::hadoop_rpc::FrameReader frames_;
+  std::unique_ptr<Sealed> sealed_;
   Caller caller_;
   std::vector<int32_t> pending_;  // ascending
   uint64_t frames_taken_ = 0;

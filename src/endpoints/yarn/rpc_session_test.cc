@@ -108,7 +108,7 @@ TEST_P(EveryCut, SimpleCallsInAnyOrderOfAnswers) {
   Exchange(client, server, GetParam());
   EXPECT_THAT(server.calls, ElementsAre("one(1)", "two(22)", "three()"));
   EXPECT_EQ(server.session.caller().user, "alice");
-  EXPECT_FALSE(server.session.caller().by_token);
+  EXPECT_FALSE(server.session.caller().by_token());
   server.session.Reply(2, "c");
   server.session.Fail(0, exceptions::kApplicationNotFound, "gone");
   server.session.Reply(1, "");
@@ -125,7 +125,7 @@ TEST_P(EveryCut, TokenLogin) {
   client.session.Call("allocate", "ask");
   Exchange(client, server, GetParam());
   EXPECT_THAT(server.calls, ElementsAre("allocate(ask)"));
-  EXPECT_TRUE(server.session.caller().by_token);
+  EXPECT_TRUE(server.session.caller().by_token());
   EXPECT_EQ(server.session.caller().user, "appattempt_1_0001_000001");
   EXPECT_EQ(server.session.caller().token_identifier, "identifier");
   server.session.Reply(0, "granted");

@@ -60,7 +60,7 @@ std::vector<std::pair<std::string, std::string>> NodeManager::ServiceMeta() cons
 
 void NodeManager::OnCall(const rpc::IncomingCall& call) {
   w::NMTokenIdentifierProto token;
-  if (!call.caller.by_token || !token.ParseFrom(call.caller.token_identifier, wire::hadoop_rpc::kTokenIdentifier)) {
+  if (!call.caller.by_token() || !token.ParseFrom(call.caller.token_identifier, wire::hadoop_rpc::kTokenIdentifier)) {
     server_.Fail(call.token, ex::kYarn, "Invalid NMToken");
     return;
   }

@@ -46,7 +46,7 @@ NodeManager::NodeManager(Environment environment, Settings settings)
       state_(env_.loop, env_.store, env_.log,
              [this](const std::string& why) { End(1, "its state store is lost: " + why); }),
       server_(env_.loop, env_.net),
-      client_(env_.loop, env_.net),
+      client_(env_.loop, env_.net, {}, settings_.security),
       trackers_(settings_.trackers) {
   identity_.host = settings_.host;
   identity_.http_port = settings_.http_port;
@@ -115,6 +115,7 @@ base::Status NodeManager::Listen() {
     rpc::ListenOptions listen;
     listen.session.allow_simple = false;
     listen.session.tokens = &tokens_;
+    listen.session.protections = settings_.security.protections;
     listen.services.push_back({w::kContainerManagementProtocol, w::kContainerManagementProtocolMethods,
                                [this](const rpc::IncomingCall& call) { OnCall(call); }});
     return listen;
@@ -430,6 +431,7 @@ rpc::RpcTarget NodeManager::Tracker() const {
   target.address = trackers_.current();
   target.protocol = std::string(w::kResourceTracker);
   target.user.user = settings_.user;
+  target.user.server_principal = settings_.manager_principal;
   return target;
 }
 

@@ -38,7 +38,9 @@ struct Settings {
   std::string node_label;
   model::Resources physical;
   std::vector<env::Endpoint> trackers;  // of the resource managers; one leads
-  std::string user;                     // as whom the agent speaks to them
+  std::string user;                     // as whom the agent speaks to them,
+  std::string manager_principal;        // and to whom; not empty: with a ticket
+  rpc::RpcClientSecurity security;      // its protections hold for masters' calls, too
   base::Duration call_timeout = base::Duration::Seconds(30);
   endpoints::yarn::TokenHmac hmac = endpoints::yarn::TokenHmac::kSha1;
 

@@ -91,6 +91,9 @@ void ResourceManager::DoClientCall(const rpc::IncomingCall& call) {
       {"updateApplicationTimeouts", &ResourceManager::SetTimeouts},
       {"failApplicationAttempt", &ResourceManager::FailAttempt},
       {"signalToContainer", &ResourceManager::Signal},
+      {"getDelegationToken", &ResourceManager::GetDelegationToken},
+      {"renewDelegationToken", &ResourceManager::RenewDelegationToken},
+      {"cancelDelegationToken", &ResourceManager::CancelDelegationToken},
   };
   for (const Route& route : kRoutes) {
     if (route.method == call.method) return (this->*route.handler)(call);
@@ -222,8 +225,16 @@ void ResourceManager::GetReport(const rpc::IncomingCall& call) {
   w::GetApplicationReportResponseProto response;
   AppRow row = RowOf(*app, scheduler(), loop_.Wall());
   row.logs = LogsOf(*app);
-  response.application_report = Report(row, MayAccess(call.caller.user, *app, false), FactsForReports());
+  const bool full = MayAccess(call.caller.user, *app, false);
+  response.application_report = Report(row, full, FactsForReports());
   const Attempt* attempt = app->current();
+  if (secured() && full && attempt && attempt->state == m::AttemptState::kRunning) {
+    w::ClientToAMTokenIdentifierProto identifier;
+    identifier.app_attempt_id = endpoints::yarn::ToWire(attempt->id);
+    identifier.client_name = call.caller.principal.empty() ? call.caller.user : call.caller.principal;
+    response.application_report->client_to_am_token = endpoints::yarn::ToWire(
+        endpoints::yarn::MintClientToAmToken(identifier, keys_->ClientToMasterKey(attempt->id)));
+  }
   if (app->submission.unmanaged && attempt && attempt->state == m::AttemptState::kLaunched &&
       call.caller.user == app->submission.user) {
     response.application_report->am_rm_token = endpoints::yarn::ToWire(keys_->AmRmToken(attempt->id));

@@ -171,6 +171,10 @@ std::string KeyRing::PageSecret(const model::ApplicationAttemptId& attempt) cons
   return wire::hadoop_rpc::EncodeBase64(secret);
 }
 
+std::string KeyRing::ClientToMasterKey(const model::ApplicationAttemptId& attempt) const {
+  return TokenPassword(page_.current.bytes, "clients of " + ToString(attempt), endpoints::yarn::TokenHmac::kSha256);
+}
+
 wire::hadoop_rpc::TokenProto KeyRing::ContainerToken(const model::rm::ContainerInfo& container, model::AppIndex app) {
   const fairlead::rm::App* owner = app.valid() ? core_.AppAt(app) : core_.FindApp(container.id.attempt.app);
   w::ContainerTokenIdentifierProto identifier;

@@ -61,6 +61,9 @@ class KeyRing : public endpoints::yarn::TokenSource, public endpoints::yarn::Tok
   /// By what a master's page knows the proxy's requests: text, the same for the attempt's whole life, over restarts and
   /// takeovers, too.
   std::string PageSecret(const model::ApplicationAttemptId& attempt) const;
+  /// Signs the tokens by which clients know themselves to the attempt's master (ClientToAMTokenSecretManager); as
+  /// lasting as that secret.
+  std::string ClientToMasterKey(const model::ApplicationAttemptId& attempt) const;
   const endpoints::yarn::MasterKeys& amrm() const { return amrm_; }
   const endpoints::yarn::MasterKeys& node() const { return node_; }
   const endpoints::yarn::MasterKeys& container() const { return container_; }

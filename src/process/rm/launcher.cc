@@ -15,8 +15,13 @@ using rpc::RpcError;
 using rpc::RpcErrorKind;
 
 MasterLauncher::MasterLauncher(env::Loop& loop, env::Net& net, const fairlead::rm::Core& core, KeyRing& keys,
-                               LauncherTimes times, Launched launched)
-    : loop_(loop), core_(core), keys_(keys), times_(times), launched_(std::move(launched)), client_(loop, net) {}
+                               LauncherTimes times, rpc::RpcClientSecurity security, Launched launched)
+    : loop_(loop),
+      core_(core),
+      keys_(keys),
+      times_(times),
+      launched_(std::move(launched)),
+      client_(loop, net, {}, std::move(security)) {}
 
 MasterLauncher::~MasterLauncher() {
   for (const auto& [job, timer] : timers_) loop_.Cancel(timer);

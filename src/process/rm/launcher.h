@@ -27,7 +27,7 @@ class MasterLauncher {
   using Launched = std::function<void(model::rm::MasterLaunched)>;
 
   MasterLauncher(env::Loop& loop, env::Net& net, const fairlead::rm::Core& core, KeyRing& keys, LauncherTimes times,
-                 Launched launched);
+                 rpc::RpcClientSecurity security, Launched launched);
   ~MasterLauncher();
 
   /// Ends with one MasterLaunched. A node that cannot be reached is tried again until give_up.

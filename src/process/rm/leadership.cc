@@ -19,8 +19,10 @@ constexpr Duration kProbeAgain = Duration::Millis(250);
 static_assert(kSignOfLife < kProbeAgain, "an answer belongs to the last question");
 constexpr Duration kTransition = Duration::Seconds(10);
 
-rpc::RpcTarget HaTarget(const env::Endpoint& address, const std::string& user) {
-  return {address, std::string(wire::yarn::kHaServiceProtocol), {user, "", std::nullopt}};
+rpc::RpcTarget HaTarget(const LeadershipOptions& options, const env::Endpoint& address, const std::string& user) {
+  return {address,
+          std::string(wire::yarn::kHaServiceProtocol),
+          {user, "", std::nullopt, options.security.gss ? options.security.manager_principal : ""}};
 }
 }  // namespace
 
@@ -30,7 +32,7 @@ Leadership::Leadership(env::Loop& loop, env::Net& net, env::Log& log, std::uniqu
       net_(net),
       log_(log),
       options_(std::move(options)),
-      client_(loop, net),
+      client_(loop, net, {}, options_.security.ForCalls()),
       elector_(std::move(elector)) {}
 
 Leadership::~Leadership() {
@@ -46,7 +48,8 @@ base::Status Leadership::Start() {
   membership.nobody_leads = [this] { return probing_; };
   membership.on_ha_call = [this](const rpc::IncomingCall& call) { OnHaCall(call); };
   membership.not_active = "ResourceManager " + options_.id + " is not Active!";
-  base::Result<std::unique_ptr<Ports>> ports = Ports::Listen(loop_, net_, options_.ports, std::move(membership));
+  base::Result<std::unique_ptr<Ports>> ports =
+      Ports::Listen(loop_, net_, options_.ports, std::move(membership), options_.security);
   if (!ports.ok()) return ports.error();
   ports_ = std::move(*ports);
   env::Elector::Listener listener;
@@ -115,7 +118,7 @@ void Leadership::Probe() {
   for (const auto& [member, address] : options_.admin_of) {
     if (member == options_.id) continue;
     client_.Call<h::GetServiceStatusResponseProto>(
-        HaTarget(address, options_.id), "getServiceStatus", h::GetServiceStatusRequestProto{}, kSignOfLife,
+        HaTarget(options_, address, options_.id), "getServiceStatus", h::GetServiceStatusRequestProto{}, kSignOfLife,
         [this, alive = alive_, question, at = address,
          mark = ports_->server().WaitingMark()](base::Result<h::GetServiceStatusResponseProto, rpc::RpcError> answer) {
           if (!*alive) return;
@@ -156,7 +159,9 @@ void Leadership::OnHaCall(const rpc::IncomingCall& call) {
 
 bool Leadership::MayTransition(const rpc::IncomingCall& call) {
   rpc::RpcServer& server = ports_->server();
-  if (!model::Lists(options_.admin_acl, call.caller.user, options_.groups_of(call.caller.user))) {
+  const PortSecurity& security = options_.security;
+  const bool manager = security.gss != nullptr && IsPrincipal(call.caller.principal, security.manager_principal);
+  if (!manager && !model::Lists(options_.admin_acl, call.caller.user, options_.groups_of(call.caller.user))) {
     server.Fail(call.token, ex::kAccessControl,
                 "User " + call.caller.user + " doesn't have permission to call '" + std::string(call.method) + "'");
     return false;
@@ -197,7 +202,7 @@ void Leadership::AskToYield(rpc::CallToken asked, const std::string& user) {
   h::TransitionToStandbyRequestProto request;
   request.req_info.req_source = h::HARequestSourceProto::kUserForced;
   client_.Call<h::TransitionToStandbyResponseProto>(
-      HaTarget(*leader, user), "transitionToStandby", request, kTransition,
+      HaTarget(options_, *leader, user), "transitionToStandby", request, kTransition,
       [this, alive = alive_](const base::Result<h::TransitionToStandbyResponseProto, rpc::RpcError>& answer) {
         if (*alive && !answer.ok()) log_.Warn("the leader does not step down", {{"reason", answer.error().message}});
       });

@@ -21,6 +21,7 @@ namespace fairlead::process::rm {
 struct LeadershipOptions {
   std::string id;  // yarn.resourcemanager.ha.id
   PortAddresses ports;
+  PortSecurity security;
   std::map<std::string, env::Endpoint> admin_of;  // of every member, for what they ask each other
   model::AccessList admin_acl;
   std::function<std::vector<std::string>(const std::string&)> groups_of;

@@ -16,7 +16,7 @@ namespace w = wire::yarn;
 
 void ResourceManager::OnMasterCall(const rpc::IncomingCall& call) {
   w::AMRMTokenIdentifierProto token;
-  if (!call.caller.by_token ||
+  if (!call.caller.by_token() ||
       !token.ParseFrom(call.caller.token_identifier, wire::hadoop_rpc::kTokenIdentifier).ok()) {
     return Refuse(call.token, endpoints::yarn::exceptions::kAccessControl, "An AMRM token is needed.");
   }
@@ -33,10 +33,11 @@ void ResourceManager::OnMasterCall(const rpc::IncomingCall& call) {
     if (!request) return;
     base::Result<m::RegisterMaster> event = endpoints::yarn::ToEvent(*request, attempt);
     if (!event.ok()) return RefuseRequest(call, event.error());
-    Ask(std::move(*event), [this, to](const m::OuterEffect& effect) {
+    Ask(std::move(*event), [this, to, attempt](const m::OuterEffect& effect) {
       if (Refused(to, effect)) return;
       const auto& answer = std::get<m::RegisterMasterAnswer>(effect);
       w::RegisterApplicationMasterResponseProto response = endpoints::yarn::ToWire(answer, *keys_);
+      if (secured()) response.client_to_am_token_master_key = keys_->ClientToMasterKey(attempt);
       if (const fairlead::rm::App* app = core().AppAt(answer.app)) {
         w::ApplicationSubmissionContextProto context;
         if (context.ParseFrom(app->submission.context, wire::hadoop_rpc::kKept).ok() && context.am_container_spec) {

@@ -16,30 +16,38 @@ namespace w = wire::yarn;
 using endpoints::yarn::exceptions::kRetriable;
 using endpoints::yarn::exceptions::kStandby;
 
+bool IsPrincipal(std::string_view principal, std::string_view configured) {
+  constexpr std::string_view kHost = "/_HOST@";
+  const size_t at = configured.find(kHost);
+  if (at == std::string_view::npos) return principal == configured;
+  const std::string_view service = configured.substr(0, at + 1);
+  const std::string_view realm = configured.substr(at + kHost.size() - 1);
+  if (principal.size() <= service.size() + realm.size()) return false;
+  const std::string_view host = principal.substr(service.size(), principal.size() - service.size() - realm.size());
+  return principal.starts_with(service) && principal.ends_with(realm) && host.find_first_of("/@") == host.npos;
+}
+
 base::Result<std::unique_ptr<Ports>> Ports::Listen(env::Loop& loop, env::Net& net, const PortAddresses& addresses,
-                                                   Membership membership) {
-  std::unique_ptr<Ports> ports(new Ports(loop, net, std::move(membership)));
+                                                   Membership membership, PortSecurity security) {
+  std::unique_ptr<Ports> ports(new Ports(loop, net, std::move(membership), std::move(security)));
   Ports& p = *ports;
-  const auto listen = [&p](const env::Endpoint& at, bool tokens, rpc::Service service, env::Endpoint* bound) {
-    return p.ListenAt(at, true, tokens, {std::move(service)}, bound);
-  };
-  base::Status status =
-      listen(addresses.client, false,
-             p.Of(w::kApplicationClientProtocol, w::kApplicationClientProtocolMethods, &ResourceManager::OnClientCall),
-             &p.bound_.client);
+  base::Status status = p.ListenAt(
+      addresses.client, Port::kClient,
+      {p.Of(w::kApplicationClientProtocol, w::kApplicationClientProtocolMethods, &ResourceManager::OnClientCall)},
+      &p.bound_.client);
   if (!status.ok()) return status.error();
-  status =
-      listen(addresses.scheduler, true,
-             p.Of(w::kApplicationMasterProtocol, w::kApplicationMasterProtocolMethods, &ResourceManager::OnMasterCall),
-             &p.bound_.scheduler);
+  status = p.ListenAt(
+      addresses.scheduler, Port::kScheduler,
+      {p.Of(w::kApplicationMasterProtocol, w::kApplicationMasterProtocolMethods, &ResourceManager::OnMasterCall)},
+      &p.bound_.scheduler);
   if (!status.ok()) return status.error();
-  status =
-      listen(addresses.tracker, false,
-             p.Of(w::kResourceTracker, w::kResourceTrackerMethods, &ResourceManager::OnTrackerCall), &p.bound_.tracker);
+  status = p.ListenAt(addresses.tracker, Port::kTracker,
+                      {p.Of(w::kResourceTracker, w::kResourceTrackerMethods, &ResourceManager::OnTrackerCall)},
+                      &p.bound_.tracker);
   if (!status.ok()) return status.error();
   rpc::Service ha = p.Of(w::kHaServiceProtocol, wire::hadoop_rpc::kHAProtocolMethods, &ResourceManager::OnHaCall);
   if (p.membership_.on_ha_call) ha.handler = p.membership_.on_ha_call;
-  status = p.ListenAt(addresses.admin, false, false,
+  status = p.ListenAt(addresses.admin, Port::kAdmin,
                       {p.Of(w::kResourceManagerAdministrationProtocol, w::kResourceManagerAdministrationProtocolMethods,
                             &ResourceManager::OnAdminCall),
                        std::move(ha)},
@@ -48,13 +56,34 @@ base::Result<std::unique_ptr<Ports>> Ports::Listen(env::Loop& loop, env::Net& ne
   return ports;
 }
 
-base::Status Ports::ListenAt(const env::Endpoint& at, bool gated, bool tokens, std::vector<rpc::Service> services,
-                             env::Endpoint* bound) {
+/// Who may log in how. Masters have tokens alone. Nodes get the keys of all tokens, so with Kerberos they are nodes by
+/// their principal, whatever hadoop.security.authorization says (stock asks for that to be on).
+rpc::ListenOptions Ports::OptionsOf(Port port) {
   rpc::ListenOptions options;
-  options.session.allow_simple = !tokens;
-  options.session.tokens = tokens ? this : nullptr;
+  endpoints::yarn::RpcServerOptions& session = options.session;
+  const bool secured = security_.gss != nullptr;
+  session.protections = security_.protections;
+  session.allow_simple = !secured && port != Port::kScheduler;
+  if (port == Port::kScheduler) session.tokens = this;
+  if (!secured || port == Port::kScheduler) return options;
+  if (port == Port::kClient) session.tokens = &delegated_;
+  session.kerberos = security_.login;
+  options.gss = security_.gss;
+  options.audit = security_.audit;
+  if (port != Port::kTracker) return options;
+  session.kerberos->admits = [node = security_.node_principal](const std::string& principal) -> base::Status {
+    if (IsPrincipal(principal, node)) return {};
+    return base::Error{"User " + principal + " (auth:KERBEROS) is not authorized for protocol interface " +
+                       std::string(w::kResourceTracker) + ": this service is only accessible by " + node};
+  };
+  return options;
+}
+
+base::Status Ports::ListenAt(const env::Endpoint& at, Port port, std::vector<rpc::Service> services,
+                             env::Endpoint* bound) {
+  rpc::ListenOptions options = OptionsOf(port);
   options.services = std::move(services);
-  if (gated && membership_.may_act) {
+  if (port != Port::kAdmin && membership_.may_act) {
     options.is_open = [this] { return Acting(); };
     options.on_waiting = membership_.on_waiting;
   }
@@ -84,6 +113,11 @@ void Ports::Refuse(const rpc::IncomingCall& call) {
 base::Result<endpoints::yarn::TokenSecret> Ports::Secret(std::string_view identifier) const {
   if (!Acting()) return base::Error{membership_.not_active, endpoints::yarn::kTokenStandby};
   return manager_->tokens().Secret(identifier);
+}
+
+base::Result<endpoints::yarn::TokenSecret> Ports::Delegated::Secret(std::string_view identifier) const {
+  if (!ports.Acting()) return base::Error{ports.membership_.not_active, endpoints::yarn::kTokenStandby};
+  return ports.manager_->delegation_tokens().Secret(identifier);
 }
 
 void Ports::Attach(ResourceManager& manager) {

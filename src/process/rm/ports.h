@@ -3,11 +3,15 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "endpoints/yarn/rpc_identity.h"
+#include "env/gss.h"
 #include "env/loop.h"
 #include "env/net.h"
+#include "process/rpc/rpc_client.h"
 #include "process/rpc/rpc_server.h"
 
 namespace fairlead::process::rm {
@@ -20,6 +24,22 @@ struct PortAddresses {
   env::Endpoint tracker;    // yarn.resourcemanager.resource-tracker.address
   env::Endpoint admin;      // yarn.resourcemanager.admin.address
 };
+
+/// How it is known who calls, and what protects the calls. Without `gss` (hadoop.security.authentication=simple) names
+/// are believed.
+struct PortSecurity {
+  env::Gss* gss = nullptr;               // as the manager's principal; outlives the ports
+  endpoints::yarn::KerberosLogin login;  // of that principal
+  std::string manager_principal;         // yarn.resourcemanager.principal, maybe with _HOST
+  std::string node_principal;            // yarn.nodemanager.principal: nobody else may be a node
+  std::function<void(const std::string&)> audit;
+  wire::hadoop_rpc::Protections protections = {wire::hadoop_rpc::Protection::kAuthentication};
+
+  rpc::RpcClientSecurity ForCalls() const { return {gss, protections}; }
+};
+
+/// Whether `principal` is `configured`, where the host _HOST stands for any.
+bool IsPrincipal(std::string_view principal, std::string_view configured);
 
 /// The RPC ports of a process that runs a resource manager, now or when it is elected. They stay open from its start to
 /// its end. While no manager acts, what arrives at the first three waits (rpc::ListenOptions::is_open), so that nodes,
@@ -40,7 +60,7 @@ class Ports final : private endpoints::yarn::TokenAuthority {
   };
 
   static base::Result<std::unique_ptr<Ports>> Listen(env::Loop& loop, env::Net& net, const PortAddresses& addresses,
-                                                     Membership membership = {});
+                                                     Membership membership = {}, PortSecurity security = {});
 
   /// Calls are the manager's from now on, also those that wait.
   void Attach(ResourceManager& manager);
@@ -57,17 +77,26 @@ class Ports final : private endpoints::yarn::TokenAuthority {
 
  private:
   using Handler = void (ResourceManager::*)(const rpc::IncomingCall&);
-  Ports(env::Loop& loop, env::Net& net, Membership membership)
-      : server_(loop, net), membership_(std::move(membership)) {}
+  Ports(env::Loop& loop, env::Net& net, Membership membership, PortSecurity security)
+      : server_(loop, net), membership_(std::move(membership)), security_(std::move(security)) {}
   bool Acting() const { return manager_ && (!membership_.may_act || membership_.may_act()); }
-  base::Status ListenAt(const env::Endpoint& at, bool gated, bool tokens, std::vector<rpc::Service> services,
-                        env::Endpoint* bound);
+  enum class Port { kClient, kScheduler, kTracker, kAdmin };
+  rpc::ListenOptions OptionsOf(Port port);
+  base::Status ListenAt(const env::Endpoint& at, Port port, std::vector<rpc::Service> services, env::Endpoint* bound);
   rpc::Service Of(std::string_view protocol, std::span<const wire::proto::MethodInfo> methods, Handler handler);
   void Refuse(const rpc::IncomingCall& call);
   base::Result<endpoints::yarn::TokenSecret> Secret(std::string_view identifier) const override;
+  /// Of the client port: delegation tokens.
+  struct Delegated final : endpoints::yarn::TokenAuthority {
+    explicit Delegated(const Ports& of) : ports(of) {}
+    base::Result<endpoints::yarn::TokenSecret> Secret(std::string_view identifier) const override;
+    const Ports& ports;
+  };
 
   rpc::RpcServer server_;
   Membership membership_;
+  const PortSecurity security_;
+  const Delegated delegated_{*this};
   ResourceManager* manager_ = nullptr;
   PortAddresses bound_;
 };

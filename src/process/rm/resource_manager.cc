@@ -40,7 +40,7 @@ base::Result<std::unique_ptr<ResourceManager>> ResourceManager::Start(env::Loop&
                                                                       ResourceManagerOptions options) {
   std::unique_ptr<ResourceManager> manager(new ResourceManager(loop, net, store, std::move(options)));
   if (base::Status opened = manager->Open(); !opened.ok()) return opened.error();
-  auto ports = Ports::Listen(loop, net, manager->options_.ports);
+  auto ports = Ports::Listen(loop, net, manager->options_.ports, {}, manager->options_.security);
   if (!ports.ok()) return ports.error();
   manager->own_ports_ = std::move(*ports);
   manager->Serve(*manager->own_ports_);
@@ -108,12 +108,14 @@ base::Status ResourceManager::Open() {
                                                StoreForCertain(std::move(rows), std::move(stored));
                                              });
   first.push_back({kEpochTable, "", base::EncodeStored(started.epoch)});
+  if (base::Status opened = OpenDelegation(first); !opened.ok()) return opened;
   std::move(state->forgotten.begin(), state->forgotten.end(), std::back_inserter(first));
   if (options_.scheduler_conf) {
     MakeSchedulerConf();
     for (env::Row& row : scheduler_conf_->AtStart()) first.push_back(std::move(row));
   }
   launcher_ = std::make_unique<MasterLauncher>(loop_, net_, machine_->core(), *keys_, options_.launcher,
+                                               options_.security.ForCalls(),
                                                [this](m::MasterLaunched event) { Post(std::move(event)); });
   Recover(std::move(started));
   // Container ids carry the epoch, tokens the keys: nothing is decided with them before a restart would find them.
@@ -130,6 +132,28 @@ base::Status ResourceManager::Open() {
     }
     SampleCharts();
   }
+  return {};
+}
+
+base::Status ResourceManager::OpenDelegation(std::vector<env::Row>& first) {
+  if (!secured()) return {};
+  DelegationTokens::Stored stored;
+  if (store_ && options_.recovery) {
+    base::Result<DelegationTokens::Stored> loaded = DelegationTokens::Load(*store_);
+    if (!loaded.ok()) return loaded.error();
+    stored = std::move(*loaded);
+  } else if (store_) {
+    base::Result<std::vector<env::Row>> forgotten = DelegationTokens::Forget(*store_);
+    if (!forgotten.ok()) return forgotten.error();
+    std::move(forgotten->begin(), forgotten->end(), std::back_inserter(first));
+  }
+  delegation_ = std::make_unique<DelegationTokens>(loop_, options_.delegation, options_.keys.hmac,
+                                                   options_.security.login.short_name);
+  std::vector<env::Row> rows = delegation_->Start(std::move(stored), store_ && store_->WasOpen(),
+                                                  [this](std::vector<env::Row> saved, std::function<void()> done) {
+                                                    StoreForCertain(std::move(saved), std::move(done));
+                                                  });
+  std::move(rows.begin(), rows.end(), std::back_inserter(first));
   return {};
 }
 

@@ -16,6 +16,7 @@
 #include "model/rm.h"
 #include "process/http/metrics.h"
 #include "process/rm/charts.h"
+#include "process/rm/delegation_tokens.h"
 #include "process/rm/key_ring.h"
 #include "process/rm/known_groups.h"
 #include "process/rm/large_answers.h"
@@ -66,6 +67,8 @@ struct ResourceManagerOptions {
   std::function<std::string(const std::string&)> ip_of;
   /// The include and exclude lists as their files have them now.
   std::function<base::Result<model::rm::RefreshNodes>()> host_lists;
+  PortSecurity security;
+  DelegationTimes delegation;
   std::string cluster_name;  // yarn.resourcemanager.cluster-id
   /// The file that holds the queues; empty: none does.
   std::string queue_file;
@@ -130,6 +133,9 @@ class ResourceManager {
   void OnHaCall(const rpc::IncomingCall& call);
   const endpoints::yarn::TokenAuthority& tokens() const { return *keys_; }
   const KeyRing& keys() const { return *keys_; }
+  const DelegationTokens& delegation_tokens() const { return *delegation_; }
+  /// Callers have shown who they are (Kerberos).
+  bool secured() const { return options_.security.gss != nullptr; }
 
   const ResourceMachine& machine() const { return *machine_; }
   const fairlead::rm::Core& core() const { return machine_->core(); }
@@ -238,6 +244,8 @@ class ResourceManager {
   /// What was stored of hosts that are drained.
   base::Status LoadDrained(StoredState& state);
   void MakeSchedulerConf();
+  /// Delegation tokens; `first`: what the start stores.
+  base::Status OpenDelegation(std::vector<env::Row>& first);
   void TellOf(const StoredState& state) const;
   void Serve(Ports& ports);
   bool MayAct() const { return !options_.may_act || options_.may_act(); }
@@ -298,6 +306,10 @@ class ResourceManager {
   void SetTimeouts(const rpc::IncomingCall& call);
   void FailAttempt(const rpc::IncomingCall& call);
   void Signal(const rpc::IncomingCall& call);
+  // delegation_service.cc
+  void GetDelegationToken(const rpc::IncomingCall& call);
+  void RenewDelegationToken(const rpc::IncomingCall& call);
+  void CancelDelegationToken(const rpc::IncomingCall& call);
   // master_service.cc: `key` is the AMRM key of the caller's token
   void Allocate(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt, int32_t key);
   void AddNmTokens(const model::rm::AllocateAnswer& answer, wire::yarn::AllocateResponseProto& response);
@@ -323,6 +335,7 @@ class ResourceManager {
   base::WallTime started_;
   std::unique_ptr<ResourceMachine> machine_;
   std::unique_ptr<KeyRing> keys_;
+  std::unique_ptr<DelegationTokens> delegation_;  // null without Kerberos
   std::unique_ptr<SchedulerConf> scheduler_conf_;
   std::unique_ptr<MasterLauncher> launcher_;
   std::unique_ptr<Ports> own_ports_;  // of one that runs alone

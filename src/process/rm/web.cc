@@ -17,8 +17,9 @@ base::Result<std::unique_ptr<Web>> Web::Start(env::Loop& loop, env::Net& net, co
 }
 
 base::Status Web::StartProxy(const env::Endpoint& endpoint, http::KnownHosts hosts) {
-  auto server = http::Server::Listen(
-      loop_, net_, endpoint, std::move(hosts), [this](const http::Request& request, const Reply& reply) {
+  auto server =
+      http::Server::Listen(loop_, net_, endpoint, std::move(hosts), [this](http::Request request, const Reply& reply) {
+        if (RefuseNamed(request, reply)) return;
         const Segments path = http::PathSegments(request.path);
         if (request.method == "OPTIONS") return reply(http::Allowing("GET, HEAD, PUT, OPTIONS"));
         if (!path.empty() && path[0] == "proxy") {
@@ -36,8 +37,19 @@ base::Status Web::StartProxy(const env::Endpoint& endpoint, http::KnownHosts hos
 
 void Web::Serve(http::Request request, Reply reply) {
   const base::Instant began = loop_.ReadClock();
+  if (RefuseNamed(request, reply)) return;
   Route(request, reply);
   served_.Add(loop_.ReadClock() - began);
+}
+
+bool Web::RefuseNamed(http::Request& request, const Reply& reply) const {
+  if (!manager_.secured()) return false;
+  request.query.erase("user.name");
+  if (request.method == "GET" || request.method == "HEAD" || request.method == "OPTIONS") return false;
+  reply(Error(request, 403, "ForbiddenException",
+              "hadoop.security.authentication is kerberos, and this port knows no SPNEGO yet: nothing is changed here. "
+              "Use RPC: yarn, or fairlead's commands that need no page, after kinit."));
+  return true;
 }
 
 void Web::Route(const http::Request& request, const Reply& reply) {

@@ -47,6 +47,9 @@ class Web {
     SurveyWaiting();
   }
   void Route(const http::Request& request, const http::Server::Reply& reply);
+  /// Where callers show who they are by Kerberos, a name in a request is not believed, and nothing is changed by one:
+  /// true when that was said.
+  bool RefuseNamed(http::Request& request, const http::Server::Reply& reply) const;
   using Reply = http::Server::Reply;
   using Document = endpoints::rest::Document;
   using Segments = std::vector<std::string>;

@@ -1,11 +1,13 @@
 #include "process/rpc/rpc_client.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
 
 #include "endpoints/yarn/exceptions.h"
 #include "endpoints/yarn/rpc_client_session.h"
+#include "process/rpc/gss_login.h"
 #include "wire/hadoop_rpc/base64.h"
 
 namespace fairlead::process::rpc {
@@ -13,6 +15,8 @@ namespace fairlead::process::rpc {
 using endpoints::yarn::RemoteException;
 using endpoints::yarn::RpcClientOptions;
 using endpoints::yarn::RpcClientSession;
+using wire::hadoop_rpc::Protection;
+using wire::hadoop_rpc::Protections;
 
 namespace {
 
@@ -30,11 +34,23 @@ std::string KeyOf(const RpcTarget& target) {
   add(target.protocol);
   add(target.user.user);
   add(target.user.real_user);
+  add(target.user.server_principal);
   if (target.user.token) {
     add(target.user.token->identifier);
     add(target.user.token->password);
   }
   return key;
+}
+
+/// Who is content with authentication alone gives a server more when it wants that: an application's master does not
+/// know hadoop.rpc.protection. The digest of a token covers the choice, so nobody between can lower it.
+Protections OrMore(Protections wanted) {
+  const auto has = [&](Protection one) { return std::find(wanted.begin(), wanted.end(), one) != wanted.end(); };
+  if (!has(Protection::kAuthentication)) return wanted;
+  for (const Protection more : {Protection::kIntegrity, Protection::kPrivacy}) {
+    if (!has(more)) wanted.push_back(more);
+  }
+  return wanted;
 }
 
 RpcError FromRemote(RpcErrorKind kind, const RemoteException& remote) {
@@ -90,11 +106,13 @@ class ClientConnection final : public env::StreamHandler, public RpcClientSessio
   void OnReply(int32_t call_id, std::string_view response) override;
   void OnException(int32_t call_id, const RemoteException& exception) override;
   void OnFatal(const RemoteException& remote, bool login_failed) override;
+  void OnLoginToken(std::string challenge) override;
 
   const env::Endpoint address;
 
  private:
   void Flush();
+  void EndWithoutTicket();
   void ArmKeepalive();
   void Keepalive();
   /// Takes a call out; its owner is told by the caller of this.
@@ -102,7 +120,9 @@ class ClientConnection final : public env::StreamHandler, public RpcClientSessio
 
   RpcClient::Impl& client_;
   const std::string key_;
+  const std::string server_principal_;
   RpcClientSession session_;
+  std::unique_ptr<GssLogin> login_;
   std::unique_ptr<env::Stream> stream_;
   std::map<int32_t, ClientCall> calls_;
   base::Instant active_;
@@ -112,8 +132,13 @@ class ClientConnection final : public env::StreamHandler, public RpcClientSessio
 };
 
 struct RpcClient::Impl {
-  Impl(env::Loop& l, env::Net& n, RpcClientLimits lim)
-      : loop(l), net(n), limits(lim), client_id(Random(l, 16)), alive(std::make_shared<bool>(true)) {}
+  Impl(env::Loop& l, env::Net& n, RpcClientLimits lim, RpcClientSecurity s)
+      : loop(l),
+        net(n),
+        limits(lim),
+        security{s.gss, OrMore(std::move(s.protections))},
+        client_id(Random(l, 16)),
+        alive(std::make_shared<bool>(true)) {}
   ~Impl() {
     *alive = false;
     for (auto& [key, connection] : connections) connection->Abandon();
@@ -127,7 +152,8 @@ struct RpcClient::Impl {
                              .protocol = target.protocol,
                              .client_id = client_id,
                              .cnonce = wire::hadoop_rpc::EncodeBase64(Random(loop, 30)),
-                             .frame_bytes_max = limits.frame_bytes_max};
+                             .frame_bytes_max = limits.frame_bytes_max,
+                             .protections = security.protections};
     auto connection = std::make_shared<ClientConnection>(*this, key, target, std::move(options));
     connections.emplace(std::move(key), connection);
     net.Connect(target.address, limits.connect,
@@ -156,6 +182,7 @@ struct RpcClient::Impl {
   env::Loop& loop;
   env::Net& net;
   const RpcClientLimits limits;
+  const RpcClientSecurity security;
   const std::string client_id;
   std::shared_ptr<bool> alive;
   std::map<std::string, std::shared_ptr<ClientConnection>> connections;
@@ -166,6 +193,7 @@ ClientConnection::ClientConnection(RpcClient::Impl& client, std::string key, con
     : address(target.address),
       client_(client),
       key_(std::move(key)),
+      server_principal_(target.user.server_principal),
       session_(std::move(options), this),
       active_(client.loop.Now()) {
   ArmKeepalive();
@@ -184,6 +212,7 @@ void ClientConnection::Call(std::string_view method, std::string request, base::
   const int32_t call_id = session_.Call(method, request);
   active_ = client_.loop.Now();
   const env::Loop::TimerId timer = client_.loop.After(timeout, [this, call_id, asked = active_] {
+    if (session_.login_steps()) return EndWithoutTicket();
     // A peer that has said nothing at all since then may be gone without a word: the next call takes a new connection.
     if (last_received_ <= asked) {
       return End({RpcErrorKind::kTimeout, "no answer from " + address.ToString() + ", and no sign of life", {}});
@@ -213,7 +242,12 @@ void ClientConnection::OnData(std::string_view bytes) {
   if (!ended_) Flush();
 }
 
+void ClientConnection::EndWithoutTicket() {
+  End({RpcErrorKind::kConnect, "no ticket for " + address.ToString() + ": the KDC does not answer", {}});
+}
+
 void ClientConnection::OnClosed(const std::string& reason) {
+  if (session_.login_steps()) return EndWithoutTicket();  // the server has waited for long enough
   // Calls leave with the connection context: before that none of them has reached the server.
   const RpcErrorKind kind = session_.established() ? RpcErrorKind::kCut : RpcErrorKind::kConnect;
   End({kind, address.ToString() + " closed the connection" + (reason.empty() ? "" : ": " + reason), {}});
@@ -234,6 +268,18 @@ void ClientConnection::OnFatal(const RemoteException& remote, bool login_failed)
                             : remote.class_name.empty() ? RpcErrorKind::kMalformed
                                                         : RpcErrorKind::kRemote;
   End(FromRemote(kind, remote));
+}
+
+void ClientConnection::OnLoginToken(std::string challenge) {
+  if (!login_ && client_.security.gss != nullptr) {
+    login_ = GssLogin::OfClient(*client_.security.gss, server_principal_, address.host, client_.security.protections);
+  }
+  if (!login_) return session_.LoginStepped(base::Error{"this client has no Kerberos"});
+  // Dropped with the login.
+  login_->Step(std::move(challenge), [this](base::Result<wire::hadoop_rpc::LoginStep> step) {
+    session_.LoginStepped(std::move(step));
+    if (!ended_) Flush();
+  });
 }
 
 bool ClientConnection::Take(int32_t call_id, RpcClient::Done& done) {
@@ -278,8 +324,8 @@ void ClientConnection::Keepalive() {
   ArmKeepalive();
 }
 
-RpcClient::RpcClient(env::Loop& loop, env::Net& net, RpcClientLimits limits)
-    : impl_(std::make_unique<Impl>(loop, net, limits)) {}
+RpcClient::RpcClient(env::Loop& loop, env::Net& net, RpcClientLimits limits, RpcClientSecurity security)
+    : impl_(std::make_unique<Impl>(loop, net, limits, std::move(security))) {}
 RpcClient::~RpcClient() = default;
 
 void RpcClient::Call(const RpcTarget& target, std::string_view method, std::string request, base::Duration timeout,

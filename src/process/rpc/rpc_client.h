@@ -9,9 +9,11 @@
 #include "base/result.h"
 #include "endpoints/yarn/exceptions.h"
 #include "endpoints/yarn/rpc_identity.h"
+#include "env/gss.h"
 #include "env/loop.h"
 #include "env/net.h"
 #include "wire/hadoop_rpc/message_kinds.h"
+#include "wire/hadoop_rpc/sasl_layer.h"
 
 namespace fairlead::process::rpc {
 
@@ -48,13 +50,19 @@ struct RpcClientLimits {
   size_t frame_bytes_max = 128u << 20;
 };
 
+/// How connections log in and what protects them.
+struct RpcClientSecurity {
+  env::Gss* gss = nullptr;  // for targets with a server_principal
+  wire::hadoop_rpc::Protections protections = {wire::hadoop_rpc::Protection::kAuthentication};
+};
+
 /// Calls over one connection per target, made when needed, closed when idle, made again by the next call after a loss.
 /// Retries and failover are the caller's. All on the loop's thread; destroying the client drops its calls unanswered.
 class RpcClient {
  public:
   using Done = std::function<void(base::Result<std::string, RpcError>)>;
 
-  RpcClient(env::Loop& loop, env::Net& net, RpcClientLimits limits = {});
+  RpcClient(env::Loop& loop, env::Net& net, RpcClientLimits limits = {}, RpcClientSecurity security = {});
   ~RpcClient();
   RpcClient(const RpcClient&) = delete;
   RpcClient& operator=(const RpcClient&) = delete;

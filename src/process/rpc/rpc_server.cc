@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "process/rpc/gss_login.h"
 #include "wire/hadoop_rpc/base64.h"
 
 namespace fairlead::process::rpc {
@@ -57,6 +58,8 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void OnDrained() override;
   void OnCall(const endpoints::yarn::RpcCall& call) override;
   void OnTooLong(const base::BudgetKind& kind) override;
+  void OnLoginToken(std::string token) override;
+  void OnUnprotected() override;
   bool Full() const override { return TurnIsOver() || Choked() || Held(); }
   void Evict() override;
   size_t HeldBytes() const override {
@@ -100,12 +103,14 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void GoOn();
   void Settle();
   void NoteHold();
+  void LoginStepped(base::Result<wire::hadoop_rpc::LoginStep> step);
 
   RpcServer::Impl& server_;
   const uint64_t id_;
   const Listening& listening_;
   std::unique_ptr<env::Stream> stream_;
   RpcServerSession session_;
+  std::unique_ptr<GssLogin> login_;  // while one is made
   peers::PeerTable::Seat seat_;
   const base::Instant opened_;
   base::Instant active_;       // when bytes came
@@ -373,7 +378,7 @@ void Connection::Settle() {
   if (gone) return;
   using enum peers::Standing;
   seat_.Become(!session_.established() ? kStranger : calls_.empty() ? kIdle : kBusy);
-  if (const bool wait = turn_posted_ || Choked() || IsHeld(); wait != paused_) {
+  if (const bool wait = turn_posted_ || Choked() || IsHeld() || session_.login_steps(); wait != paused_) {
     paused_ = wait;
     wait ? stream_->PauseReading() : stream_->ResumeReading();
   }
@@ -416,6 +421,32 @@ bool Connection::Overdue(base::Instant now) {
 }
 
 void Connection::OnTooLong(const base::BudgetKind& kind) { ++server_.refused[kind.name]; }
+
+void Connection::OnUnprotected() { ++server_.refused["a message outside of its protection"]; }
+
+void Connection::OnLoginToken(std::string token) {
+  const auto stepped = [weak = weak_from_this()](base::Result<wire::hadoop_rpc::LoginStep> step) {
+    const std::shared_ptr<Connection> connection = weak.lock();
+    if (connection && !connection->gone) connection->LoginStepped(std::move(step));
+  };
+  if (!login_) login_ = GssLogin::OfServer(*listening_.options.gss, listening_.options.session.protections);
+  login_->Step(std::move(token), stepped);
+}
+
+void Connection::LoginStepped(base::Result<wire::hadoop_rpc::LoginStep> step) {
+  const bool ends = !step.ok() || step->done;
+  if (ends && listening_.options.audit) {
+    const std::string from = " from " + stream_->peer().ToString();
+    listening_.options.audit(step.ok() ? "Auth successful for " + step->principal + " (auth:KERBEROS)" + from
+                                       : "Auth failed" + from + ": " + login_->cause());
+  }
+  // Most steps come in a turn of their own; the last ones need nothing of a KDC and come inside of the session's.
+  const bool inside = taking_calls_;
+  session_.LoginStepped(std::move(step));
+  if (!inside) TakeCalls([this] { session_.Resume(); });
+  if (ends) login_.reset();
+  if (!inside) Settle();
+}
 
 void Connection::OnCall(const endpoints::yarn::RpcCall& call) {
   using endpoints::yarn::exceptions::kNoSuchMethod;

@@ -13,6 +13,7 @@
 #include "endpoints/yarn/exceptions.h"
 #include "endpoints/yarn/rpc_identity.h"
 #include "endpoints/yarn/rpc_server_session.h"
+#include "env/gss.h"
 #include "env/loop.h"
 #include "env/net.h"
 #include "process/peers/peer_table.h"
@@ -46,6 +47,10 @@ struct Service {
 struct ListenOptions {
   endpoints::yarn::RpcServerOptions session;
   std::vector<Service> services;
+  /// Makes the logins of session.kerberos.
+  env::Gss* gss = nullptr;
+  /// A login by Kerberos has succeeded or failed: a line for the log.
+  std::function<void(const std::string&)> audit = {};
   /// A connection that has not brought its connection context by then is closed.
   base::Duration setup = base::Duration::Seconds(10);
   /// From a frame's first bytes to its last, while frames are taken.

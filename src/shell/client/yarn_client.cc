@@ -7,9 +7,11 @@
 
 #include "config/rm_members.h"
 #include "endpoints/yarn/exceptions.h"
+#include "env_kerberos/mit_gss.h"
 #include "env_posix/posix_loop.h"
 #include "process/http/client.h"
 #include "process/rpc/rpc_client.h"
+#include "shell/kerberos/kerberos.h"
 #include "wire/yarn/protocols.h"
 
 namespace fairlead::shell {
@@ -37,13 +39,42 @@ env::Endpoint Connectable(env::Endpoint endpoint) {
   return endpoint;
 }
 
+/// As whom the process' user calls.
+struct ClientLogin {
+  std::unique_ptr<env::Gss> gss;  // with the ticket of kinit; null without Kerberos
+  std::string manager_principal;
+  wire::hadoop_rpc::Protections protections;
+};
+
+base::Result<ClientLogin> ReadLogin(env::Loop& loop, const config::HadoopConf& conf) {
+  ClientLogin out;
+  out.protections = ReadProtections(conf);
+  if (IsKerberos(conf)) {
+    out.manager_principal = conf.String(kManagerPrincipal, "");
+    if (out.manager_principal.empty()) {
+      conf.Refuse(kManagerPrincipal,
+                  "with Kerberos the resource manager shows by it who it is; write "
+                  "SERVICE/_HOST@REALM as the resource manager has it");
+    }
+    base::Result<std::unique_ptr<env::Gss>> gss = env_kerberos::MakeGss(loop, {});
+    if (!gss.ok()) return gss.error();
+    out.gss = std::move(*gss);
+  }
+  if (!conf.errors().empty()) return base::Error{conf.ErrorText()};
+  return out;
+}
+
 class BlockingYarnClient final : public YarnClient {
  public:
-  BlockingYarnClient(std::vector<Manager> managers, std::string user)
-      : loop_(env_posix::MakePosixLoop()),
-        rpc_(*loop_, *loop_),
+  BlockingYarnClient(std::unique_ptr<env_posix::PosixLoop> loop, std::vector<Manager> managers, std::string user,
+                     ClientLogin login)
+      : loop_(std::move(loop)),
+        gss_(std::move(login.gss)),
+        rpc_(*loop_, *loop_, {}, {gss_.get(), std::move(login.protections)}),
         managers_(std::move(managers)),
-        target_{managers_[0].rpc, std::string(wire::yarn::kApplicationClientProtocol), {user, "", std::nullopt}},
+        target_{managers_[0].rpc,
+                std::string(wire::yarn::kApplicationClientProtocol),
+                {user, "", std::nullopt, std::move(login.manager_principal)}},
         user_(std::move(user)),
         patience_(managers_.size() > 1 ? kPatienceForTakeover : kPatience) {}
 
@@ -57,6 +88,11 @@ class BlockingYarnClient final : public YarnClient {
       const RpcError& error = answer.error();
       const bool standby = error.remote.class_name == endpoints::yarn::exceptions::kStandby;
       if (error.kind == RpcErrorKind::kRemote && !standby) return Remote(error.remote);
+      if (error.kind == RpcErrorKind::kLogin && !standby && gss_) {
+        return base::Error{"cannot log in to the resource manager at " + target_.address.ToString() +
+                               " by Kerberos: " + error.message + "; kinit gets a ticket, klist shows it",
+                           kRmRefused};
+      }
       const bool retry = error.kind == RpcErrorKind::kConnect || error.kind == RpcErrorKind::kCut || standby;
       if (!retry || loop_->Now() > give_up) {
         const std::string why =
@@ -143,6 +179,7 @@ class BlockingYarnClient final : public YarnClient {
   }
 
   std::unique_ptr<env_posix::PosixLoop> loop_;
+  std::unique_ptr<env::Gss> gss_;  // null without Kerberos
   process::rpc::RpcClient rpc_;
   const std::vector<Manager> managers_;
   size_t current_ = 0;  // of them
@@ -175,7 +212,11 @@ base::Result<std::unique_ptr<YarnClient>> YarnClient::Create(const config::Hadoo
     if (!alone.ok()) return alone.error();
     managers.push_back(*alone);
   }
-  return std::unique_ptr<YarnClient>(std::make_unique<BlockingYarnClient>(std::move(managers), user));
+  auto loop = env_posix::MakePosixLoop();
+  base::Result<ClientLogin> login = ReadLogin(*loop, conf);
+  if (!login.ok()) return login.error();
+  return std::unique_ptr<YarnClient>(
+      std::make_unique<BlockingYarnClient>(std::move(loop), std::move(managers), user, std::move(*login)));
 }
 
 std::string CurrentUser() {

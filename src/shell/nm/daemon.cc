@@ -56,6 +56,7 @@ struct Daemon {
   std::unique_ptr<env::Disk> disk;
   std::unique_ptr<env::Log> log;
   std::unique_ptr<env::Store> store;
+  std::unique_ptr<env::Gss> gss;  // null without Kerberos
   std::unique_ptr<Helper> helper;
   Watchdog watchdog;
   std::unique_ptr<NmDirs> dirs;
@@ -165,6 +166,13 @@ int RunNodeManager(const NmOptions& options) {
   daemon.loop->OnCrowded([log = daemon.log.get()](const std::string& reason) { log->Warn(reason); });
   for (const std::string& warning : settings.warnings) daemon.log->Warn(warning);
   if (base::Status opened = OpenState(daemon, settings); !opened) return Refuse(opened.error().message, 1);
+  if (settings.kerberos) {
+    base::Result<DaemonLogin> login = LogIn(*daemon.loop, *settings.kerberos);
+    if (!login) return Refuse(login.error().message, 1);
+    daemon.gss = std::move(login->gss);
+    settings.manager.security.gss = daemon.gss.get();
+    daemon.log->Info("logged in by its keytab", {{"principal", login->principal}});
+  }
   MakeMachine(daemon, settings);
 
   base::Result<AuxServices> services = StartAuxServices(settings, source->conf, options.log_file, *daemon.loop,

@@ -41,10 +41,8 @@ struct Unsupported {
   const char* remedy;
 };
 constexpr Unsupported kUnsupported[] = {
-    {"hadoop.security.authentication", "simple", "Kerberos is not supported",
-     "write simple, and keep the ports on a trusted network"},
-    {"hadoop.rpc.protection", "authentication", "integrity and privacy of RPC are not supported",
-     "write authentication"},
+    {"hadoop.http.authentication.type", "simple", "SPNEGO is not supported",
+     "write simple: with Kerberos pages and REST then believe no name"},
     {"hadoop.security.sasl.mechanism", "DIGEST-MD5", "other SASL mechanisms are not supported", "write DIGEST-MD5"},
     {"yarn.http.policy", "HTTP_ONLY", "HTTPS is not supported", "write HTTP_ONLY"},
     {"yarn.nodemanager.amrmproxy.enabled", "false", "federation's proxy is not supported", "write false"},
@@ -158,6 +156,22 @@ void ReadTrackers(const HadoopConf& conf, NmSettings& out) {
   }
   // One that stands still, and does not refuse connections, is left for the other before this node is given up.
   if (out.manager.trackers.size() > 1) out.manager.call_timeout = base::Duration::Seconds(5);
+}
+
+/// Who the agent is, where Kerberos says who calls, and what then counts for its pages.
+void ReadSecurity(const HadoopConf& conf, NmSettings& out) {
+  out.manager.security.protections = ReadProtections(conf);
+  if (!IsKerberos(conf)) return;
+  out.kerberos = ReadDaemonIdentity(conf, "yarn.nodemanager", out.manager.listen.host);
+  out.manager.manager_principal = conf.String(kManagerPrincipal, "");
+  if (out.manager.manager_principal.empty()) {
+    conf.Refuse(kManagerPrincipal, "the resource manager shows by it who it is; write SERVICE/_HOST@REALM");
+  }
+  // A name in a request is not believed: who asks is nobody.
+  if (out.may_view) {
+    out.may_view = [may = std::move(out.may_view)](const std::string&, const std::string& owner,
+                                                   const std::string& acl) { return may("dr.who", owner, acl); };
+  }
 }
 
 /// Who runs the agent where root has started it and nobody says (docs/privileges.md).
@@ -406,6 +420,7 @@ base::Result<NmSettings> ReadNmSettings(const config::Settings& settings) {
   if (!manager.empty() && !manager.starts_with("0.0.0.0:")) out.cluster_page = "http://" + manager;
   ReadIdentity(conf, out);
   ReadTrackers(conf, out);
+  ReadSecurity(conf, out);
   ReadExecutor(conf, out);
   ReadCore(conf, out);
   ReadDisks(conf, out);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "process/http/known_hosts.h"
 #include "process/nm/node_manager.h"
 #include "shell/base/view_access.h"
+#include "shell/kerberos/kerberos.h"
 #include "shell/nm/dirs.h"
 #include "shell/nm/localizer.h"
 #include "shell/nm/log_aggregation.h"
@@ -26,6 +28,7 @@ struct AuxServiceSetting {
 /// Everything `fairlead nm` takes from its configuration.
 struct NmSettings {
   process::nm::Settings manager;
+  std::optional<DaemonIdentity> kerberos;  // hadoop.security.authentication is that
   env::Endpoint web;
   ViewAccess may_view;
   std::string cluster_page;         // the resource manager's pages, for the way back; empty: not known

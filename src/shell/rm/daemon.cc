@@ -37,6 +37,8 @@ struct Daemon {
   std::unique_ptr<env::Disk> disk;
   std::unique_ptr<env::Log> log;
   std::unique_ptr<env::Store> store;
+  std::unique_ptr<env::Gss> gss;  // null without Kerberos
+  endpoints::yarn::KerberosLogin kerberos;
   std::unique_ptr<JournalWriter> journal;
   JournalHeader journal_header;  // of a journal that begins with the start
   // Of a manager that runs alone:
@@ -72,6 +74,24 @@ void OpenJournal(Daemon& daemon, const config::HadoopConf& conf, const RmSetting
   } else {
     daemon.log->Warn("there is no journal: decisions cannot be replayed", {{"reason", journal.error().message}});
   }
+}
+
+/// The ports of the daemon, whichever manager it runs.
+void Secure(Daemon& daemon, process::rm::PortSecurity& security) {
+  if (!daemon.gss) return;
+  security.gss = daemon.gss.get();
+  security.login = daemon.kerberos;
+  security.audit = [log = daemon.log.get()](const std::string& text) { log->Info("audit: " + text); };
+}
+
+base::Status LogInOnce(Daemon& daemon, const RmSettings& settings) {
+  if (!settings.kerberos) return {};
+  base::Result<DaemonLogin> login = LogIn(*daemon.loop, *settings.kerberos);
+  if (!login.ok()) return login.error();
+  daemon.gss = std::move(login->gss);
+  daemon.kerberos = std::move(login->login);
+  daemon.log->Info("logged in by its keytab", {{"principal", login->principal}});
+  return {};
 }
 
 void Observe(Daemon& daemon, const std::string& state_directory, process::rm::ResourceManagerOptions& options) {
@@ -188,6 +208,7 @@ void Prepare(Daemon& daemon, const config::HadoopConf& conf, RmSettings& setting
   daemon.journal.reset();
   OpenJournal(daemon, conf, settings);
   Observe(daemon, settings.state_directory, settings.manager);
+  Secure(daemon, settings.manager.security);
   daemon.allocation_file = settings.allocation_file;
   if (daemon.allocation_file.empty() || !settings.watches_queues) return daemon.allocation_file.clear();
   base::Result<std::string> text = daemon.disk->ReadFile(daemon.allocation_file, uint64_t{16} << 20);
@@ -222,6 +243,8 @@ process::rm::LeadershipOptions Membership(Daemon& daemon, const RmSettings& sett
   process::rm::LeadershipOptions options;
   options.id = settings.ha->id;
   options.ports = settings.manager.ports;
+  options.security = settings.manager.security;
+  Secure(daemon, options.security);
   options.admin_of = settings.ha->admin;
   options.admin_acl = settings.manager.admin_acl;
   options.groups_of = settings.manager.groups_of;
@@ -289,6 +312,9 @@ int RunResourceManager(const RmOptions& options) {
   for (const std::string& warning : settings.warnings) daemon.log->Warn(warning);
   if (base::Status made = MakeStateDirectory(settings.state_directory, *daemon.log); !made.ok()) {
     return Refuse(made.error().message, 1);
+  }
+  if (base::Status logged_in = LogInOnce(daemon, settings); !logged_in.ok()) {
+    return Refuse(logged_in.error().message, 1);
   }
   const std::string profile = settings.manager.profile;  // the start takes the manager's settings
   const std::string wishes = ToString(settings.manager.core.queues.wishes);

@@ -42,10 +42,10 @@ struct Unsupported {
   const char* remedy;
 };
 constexpr Unsupported kUnsupported[] = {
-    {"hadoop.security.authentication", "*", "simple", "Kerberos is not supported",
-     "write simple, and keep the ports on a trusted network"},
-    {"hadoop.rpc.protection", "*", "authentication", "integrity and privacy of RPC are not supported",
-     "write authentication"},
+    {"hadoop.http.authentication.type", "*", "simple", "SPNEGO is not supported",
+     "write simple: with Kerberos pages and REST then believe no name and change nothing"},
+    {"hadoop.security.saslproperties.resolver.class", "*", "", "other resolvers of protections are not supported",
+     "drop it, and use hadoop.rpc.protection"},
     {"hadoop.security.sasl.mechanism", "*", "DIGEST-MD5", "other SASL mechanisms are not supported",
      "write DIGEST-MD5"},
     {"hadoop.security.authorization", "true", "", "service-level authorization is not supported",
@@ -110,6 +110,7 @@ base::Status ReadAddresses(const HadoopConf& conf, RmSettings& out) {
     *listener.endpoint = *endpoint;
     bound.push_back(*endpoint);
   }
+  if (IsKerberos(conf)) bound.clear();  // callers show who they are
   out.warnings.push_back(OpenPortsWarning(
       bound,
       "whoever reaches them runs programs on the nodes under any user's name, joins as a node and gets the keys of all "
@@ -189,6 +190,28 @@ void ReadLimits(const HadoopConf& conf, RmSettings& out) {
   manager.core.acls = conf.Bool("yarn.acl.enable", false);
   manager.admin_acl = ReadAdministrators(conf);
   out.journal_bytes_max = static_cast<uint64_t>(conf.Int("fairlead.rm.journal-bytes", 1 << 30, 0));
+}
+
+/// Who the manager is and who may be a node, where Kerberos says who calls.
+void ReadSecurity(const HadoopConf& conf, RmSettings& out) {
+  process::rm::ResourceManagerOptions& manager = out.manager;
+  manager.security.protections = ReadProtections(conf);
+  if (!IsKerberos(conf)) return;
+  out.kerberos = ReadDaemonIdentity(conf, "yarn.resourcemanager", manager.ports.client.host);
+  manager.security.manager_principal = out.kerberos->principal;
+  manager.security.node_principal = conf.String(kNodePrincipal, "");
+  if (manager.security.node_principal.empty()) {
+    conf.Refuse(kNodePrincipal, "with Kerberos nobody else may be a node; write SERVICE/_HOST@REALM");
+  }
+  const base::Duration day = base::Duration::Seconds(24 * 3600);
+  process::rm::DelegationTimes& times = manager.delegation;
+  times.key_update = conf.Time("yarn.resourcemanager.delegation.key.update-interval", day);
+  times.max_life = conf.Time("yarn.resourcemanager.delegation.token.max-lifetime", {day.ns * 7});
+  times.renewal = conf.Time("yarn.resourcemanager.delegation.token.renew-interval", day);
+  times.sweep = conf.Time("yarn.resourcemanager.delegation.token.remove-scan-interval", base::Duration::Seconds(3600));
+  for (base::Duration* time : {&times.key_update, &times.max_life, &times.renewal, &times.sweep}) {
+    *time = std::max(*time, base::Duration::Millis(100));
+  }
 }
 
 std::string StateDirectory(const HadoopConf& conf) {
@@ -435,6 +458,7 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std
   if (base::Status status = ReadResources(conf, out.manager.core); !status.ok()) return status.error();
   if (base::Status status = ReadAddresses(conf, out); !status.ok()) return status.error();
   ReadLimits(conf, out);
+  ReadSecurity(conf, out);
   out.manager.cluster_name = conf.String("yarn.resourcemanager.cluster-id");
   out.state_directory = StateDirectory(conf);
   if (out.ha) out.state_directory += "/" + out.ha->id;

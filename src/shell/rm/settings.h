@@ -11,6 +11,7 @@
 #include "env/store.h"
 #include "process/http/known_hosts.h"
 #include "process/rm/resource_manager.h"
+#include "shell/kerberos/kerberos.h"
 #include "shell/rm/ha_settings.h"
 
 namespace fairlead::shell {
@@ -18,15 +19,16 @@ namespace fairlead::shell {
 /// Everything `fairlead rm` takes from its configuration.
 struct RmSettings {
   process::rm::ResourceManagerOptions manager;
-  env::Endpoint web;                   // yarn.resourcemanager.webapp.address
-  std::optional<env::Endpoint> proxy;  // yarn.web-proxy.address: masters' pages on a port of their own
-  process::http::KnownHosts hosts;     // under which names the web port is served
-  std::string state_directory;         // fairlead.rm.state-dir, fs.state-store.uri, else below hadoop.tmp.dir
-  std::string allocation_file;         // empty: queues come from Fairlead's own file, or there are none
-  uint64_t journal_bytes_max = 0;      // fairlead.rm.journal-bytes; 0: no journal
-  std::optional<HaSettings> ha;        // of one of several managers; everything above is this one's
-  bool watches_queues = false;         // a change of that file counts without a refresh
-  std::string profile_because;         // the rule that chose the profile, for the start's log
+  env::Endpoint web;                       // yarn.resourcemanager.webapp.address
+  std::optional<env::Endpoint> proxy;      // yarn.web-proxy.address: masters' pages on a port of their own
+  process::http::KnownHosts hosts;         // under which names the web port is served
+  std::string state_directory;             // fairlead.rm.state-dir, fs.state-store.uri, else below hadoop.tmp.dir
+  std::string allocation_file;             // empty: queues come from Fairlead's own file, or there are none
+  uint64_t journal_bytes_max = 0;          // fairlead.rm.journal-bytes; 0: no journal
+  std::optional<HaSettings> ha;            // of one of several managers; everything above is this one's
+  bool watches_queues = false;             // a change of that file counts without a refresh
+  std::optional<DaemonIdentity> kerberos;  // hadoop.security.authentication is that
+  std::string profile_because;             // the rule that chose the profile, for the start's log
   std::vector<std::string> warnings;
 };
 

@@ -2,9 +2,13 @@
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 
+#include <algorithm>
 #include <array>
 #include <vector>
+
+#include "base/bytes.h"
 
 namespace fairlead::wire::hadoop_rpc {
 namespace {
@@ -86,14 +90,15 @@ struct Directives {
   }
 };
 
-bool OffersAuth(std::string_view qop_options) {
+/// Whether a list ("auth-int, auth") has the word.
+bool Has(std::string_view list, std::string_view word) {
   size_t at = 0;
-  while (at <= qop_options.size()) {
-    const size_t end = std::min(qop_options.find(',', at), qop_options.size());
-    std::string_view option = qop_options.substr(at, end - at);
+  while (at <= list.size()) {
+    const size_t end = std::min(list.find(',', at), list.size());
+    std::string_view option = list.substr(at, end - at);
     while (!option.empty() && IsSpace(option.front())) option.remove_prefix(1);
     while (!option.empty() && IsSpace(option.back())) option.remove_suffix(1);
-    if (option == "auth") return true;
+    if (option == word) return true;
     at = end + 1;
   }
   return false;
@@ -110,13 +115,160 @@ std::string Quoted(std::string_view text) {
 
 base::Error Refuse(std::string_view what) { return {std::string(what), 0}; }
 
+/// H(A1)
+Digest SessionKey(const DigestMd5Inputs& in) {
+  const Digest secret = Md5(in.username + ":" + in.realm + ":" + in.password);
+  return Md5(std::string(AsText(secret)) + ":" + in.nonce + ":" + in.cnonce);
+}
+
+/// "Digest session key to client-to-server signing key magic constant" and its like (RFC 2831, 2.3 and 2.4).
+Digest DirectionKey(const Digest& session, bool to_server, bool sealing) {
+  const std::string way = to_server ? "client-to-server" : "server-to-client";
+  return Md5(std::string(AsText(session)) + (sealing ? "Digest H(A1) to " : "Digest session key to ") + way +
+             (sealing ? " sealing" : " signing") + " key magic constant");
+}
+
+constexpr size_t kMacBytes = 10;
+constexpr size_t kTailBytes = 6;  // 0001 and the number
+constexpr size_t kBlock = 8;      // of 3des
+constexpr std::string_view kMessageType("\0\1", 2);
+
+/// 3des as RFC 2831 has it: two keys of seven bytes, spread over eight, and one chain over all messages of a direction.
+class Cipher {
+ public:
+  Cipher(const Digest& key, bool encrypt) : context_(EVP_CIPHER_CTX_new(), EVP_CIPHER_CTX_free) {
+    std::array<unsigned char, 24> keys{};
+    for (size_t i = 0; i < 3; ++i) Spread(key.data() + 7 * (i % 2), keys.data() + 8 * i);
+    EVP_CipherInit_ex(context_.get(), EVP_des_ede3_cbc(), nullptr, keys.data(), key.data() + 8, encrypt ? 1 : 0);
+    EVP_CIPHER_CTX_set_padding(context_.get(), 0);
+    OPENSSL_cleanse(keys.data(), keys.size());
+  }
+  /// `text`: whole blocks.
+  base::Result<std::string> Apply(std::string_view text) {
+    std::string out(text.size(), '\0');
+    int length = 0;
+    const int done =
+        EVP_CipherUpdate(context_.get(), reinterpret_cast<unsigned char*>(out.data()), &length,
+                         reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
+    if (done != 1 || static_cast<size_t>(length) != text.size()) return Refuse("DIGEST-MD5: the cipher 3des failed");
+    return out;
+  }
+
+ private:
+  /// Seven bits a byte, and one of parity that nobody reads.
+  static void Spread(const unsigned char* seven, unsigned char* eight) {
+    uint64_t bits = 0;
+    for (size_t i = 0; i < 7; ++i) bits = bits << 8 | seven[i];
+    for (size_t i = 0; i < 8; ++i) eight[i] = static_cast<unsigned char>((bits >> (49 - 7 * i) & 0x7f) << 1);
+  }
+  std::unique_ptr<EVP_CIPHER_CTX, void (*)(EVP_CIPHER_CTX*)> context_;
+};
+
+/// message ‖ HMAC ‖ 0001 ‖ number; with privacy the first two are padded and encrypted.
+class Md5Layer final : public SaslLayer {
+ public:
+  Md5Layer(const Digest& session, bool of_client, bool privacy)
+      : out_key_(DirectionKey(session, of_client, false)), in_key_(DirectionKey(session, !of_client, false)) {
+    if (!privacy) return;
+    encrypt_ = std::make_unique<Cipher>(DirectionKey(session, of_client, true), true);
+    decrypt_ = std::make_unique<Cipher>(DirectionKey(session, !of_client, true), false);
+  }
+
+  base::Result<std::string> Wrap(std::string_view message) override {
+    std::string tail;
+    base::ByteWriter to(tail);
+    to.Bytes(kMessageType);
+    to.U32(out_number_);
+    std::string body(message);
+    if (encrypt_) {
+      const size_t pad = kBlock - (message.size() + kMacBytes) % kBlock;
+      body.append(pad, static_cast<char>(pad));
+    }
+    body += Mac(out_key_, out_number_++, message);
+    if (!encrypt_) return body + tail;
+    base::Result<std::string> sealed = encrypt_->Apply(body);
+    return sealed.ok() ? base::Result<std::string>(*sealed + tail) : sealed;
+  }
+
+  base::Result<std::string> Unwrap(std::string_view wrapped) override {
+    if (wrapped.size() < kMacBytes + kTailBytes) return Refuse("DIGEST-MD5: a protected message is cut");
+    const std::string_view tail = wrapped.substr(wrapped.size() - kTailBytes);
+    std::string body(wrapped.substr(0, wrapped.size() - kTailBytes));
+    if (!tail.starts_with(kMessageType) || base::BigEndian<uint32_t>(tail.substr(2)) != in_number_) {
+      return Refuse("DIGEST-MD5: a protected message came out of turn");
+    }
+    size_t pad = 0;
+    if (decrypt_) {
+      if (body.size() % kBlock != 0 || body.size() < 2 * kBlock) {
+        return Refuse("DIGEST-MD5: a protected message is cut");
+      }
+      base::Result<std::string> plain = decrypt_->Apply(body);
+      if (!plain) return plain;
+      body = std::move(*plain);
+      pad = static_cast<unsigned char>(body[body.size() - kMacBytes - 1]);
+      if (pad == 0 || pad > kBlock || pad > body.size() - kMacBytes) return Changed();
+    }
+    const std::string mac = body.substr(body.size() - kMacBytes);
+    body.resize(body.size() - kMacBytes - pad);
+    if (!SameText(mac, Mac(in_key_, in_number_++, body))) return Changed();
+    return body;
+  }
+
+ private:
+  static base::Error Changed() { return Refuse("DIGEST-MD5: a protected message was changed"); }
+  static std::string Mac(const Digest& key, uint32_t number, std::string_view message) {
+    std::string text;
+    base::ByteWriter to(text);
+    to.U32(number);
+    to.Bytes(message);
+    Digest out{};
+    unsigned length = 0;
+    HMAC(EVP_md5(), key.data(), static_cast<int>(key.size()), reinterpret_cast<const unsigned char*>(text.data()),
+         text.size(), out.data(), &length);
+    return std::string(AsText(out).substr(0, kMacBytes));
+  }
+
+  const Digest out_key_;
+  const Digest in_key_;
+  std::unique_ptr<Cipher> encrypt_;  // null: integrity alone
+  std::unique_ptr<Cipher> decrypt_;
+  uint32_t out_number_ = 0;
+  uint32_t in_number_ = 0;
+};
+
+/// The directives that offer protections.
+std::string Offer(const Protections& offered) {
+  std::string names;
+  for (const Protection one : offered) names += (names.empty() ? "" : ",") + std::string(QopName(one));
+  const bool privacy = std::find(offered.begin(), offered.end(), Protection::kPrivacy) != offered.end();
+  return "qop=" + Quoted(names) + ",charset=utf-8" + (privacy ? ",cipher=\"3des\"" : "");
+}
+
 }  // namespace
 
+std::string_view QopName(Protection protection) {
+  switch (protection) {
+    case Protection::kAuthentication:
+      return "auth";
+    case Protection::kIntegrity:
+      return "auth-int";
+    case Protection::kPrivacy:
+      return "auth-conf";
+  }
+  return "?";
+}
+
 std::string DigestMd5Response(const DigestMd5Inputs& in, bool from_client) {
-  const Digest secret = Md5(in.username + ":" + in.realm + ":" + in.password);
-  const std::string a1 = Hex(Md5(std::string(AsText(secret)) + ":" + in.nonce + ":" + in.cnonce));
-  const std::string a2 = Hex(Md5((from_client ? "AUTHENTICATE:" : ":") + in.digest_uri));
-  return Hex(Md5(a1 + ":" + in.nonce + ":" + in.nonce_count + ":" + in.cnonce + ":auth:" + a2));
+  const bool layer = in.qop != Protection::kAuthentication;
+  const std::string a2 =
+      Hex(Md5((from_client ? "AUTHENTICATE:" : ":") + in.digest_uri + (layer ? ":" + std::string(32, '0') : "")));
+  return Hex(Md5(Hex(SessionKey(in)) + ":" + in.nonce + ":" + in.nonce_count + ":" + in.cnonce + ":" +
+                 std::string(QopName(in.qop)) + ":" + a2));
+}
+
+std::unique_ptr<SaslLayer> DigestMd5Layer(const DigestMd5Inputs& in, bool of_client) {
+  if (in.qop == Protection::kAuthentication) return nullptr;
+  return std::make_unique<Md5Layer>(SessionKey(in), of_client, in.qop == Protection::kPrivacy);
 }
 
 std::optional<std::string> DigestDirective(std::string_view text, std::string_view key) {
@@ -128,8 +280,7 @@ std::optional<std::string> DigestDirective(std::string_view text, std::string_vi
 }
 
 std::string DigestMd5Server::Challenge() const {
-  return "realm=" + Quoted(kDigestRealm) + ",nonce=" + Quoted(nonce_) +
-         ",qop=\"auth\",charset=utf-8,algorithm=md5-sess";
+  return "realm=" + Quoted(kDigestRealm) + ",nonce=" + Quoted(nonce_) + "," + Offer(offered_) + ",algorithm=md5-sess";
 }
 
 base::Result<std::string> DigestMd5Server::Verify(std::string_view response, const PasswordOf& password_of) {
@@ -142,14 +293,22 @@ base::Result<std::string> DigestMd5Server::Verify(std::string_view response, con
   in.digest_uri = said.Only("digest-uri");
   in.nonce_count = said.Only("nc");
   const std::string qop = said.Only("qop");
+  const std::string cipher = said.Only("cipher");
   const std::string answer = said.Only("response");
   if (said.malformed) return Refuse(std::string(kFormat) + "Malformed directives.");
   if (in.username.empty()) return Refuse(std::string(kFormat) + "Missing username.");
   if (in.nonce != nonce_) return Refuse(std::string(kFormat) + "Mismatched nonce.");
   if (in.cnonce.empty()) return Refuse(std::string(kFormat) + "Missing cnonce.");
   if (in.nonce_count != "00000001") return Refuse(std::string(kFormat) + "Mismatched nonce count.");
-  if (!qop.empty() && qop != "auth") {
-    return Refuse("DIGEST-MD5: quality of protection " + qop.substr(0, 20) + " is not supported; only auth is.");
+  const auto chosen = std::find_if(offered_.begin(), offered_.end(), [&](Protection offered) {
+    return QopName(offered) == (qop.empty() ? "auth" : qop);
+  });
+  if (chosen == offered_.end()) {
+    return Refuse("DIGEST-MD5: quality of protection " + qop.substr(0, 20) + " is not offered.");
+  }
+  in.qop = *chosen;
+  if (in.qop == Protection::kPrivacy && cipher != "3des") {
+    return Refuse("DIGEST-MD5: cipher " + cipher.substr(0, 20) + " is not offered.");
   }
   if (in.realm != kDigestRealm) return Refuse(std::string(kFormat) + "Nonexistent realm: " + in.realm.substr(0, 100));
   if (in.digest_uri != "/default") {
@@ -159,10 +318,12 @@ base::Result<std::string> DigestMd5Server::Verify(std::string_view response, con
   if (!password) return password.error();
   in.password = *password;
   if (!SameText(answer, DigestMd5Response(in, true))) return Refuse(std::string(kFormat) + "Mismatched response.");
+  layer_ = DigestMd5Layer(in, false);
   return "rspauth=" + DigestMd5Response(in, false);
 }
 
-DigestMd5Client::DigestMd5Client(std::string username, std::string password, std::string cnonce) {
+DigestMd5Client::DigestMd5Client(std::string username, std::string password, std::string cnonce, Protections wanted)
+    : wanted_(std::move(wanted)) {
   inputs_.username = std::move(username);
   inputs_.password = std::move(password);
   inputs_.cnonce = std::move(cnonce);
@@ -177,14 +338,19 @@ base::Result<std::string> DigestMd5Client::Respond(std::string_view challenge) {
   const std::string algorithm = said.Only("algorithm");
   if (said.malformed || inputs_.nonce.empty()) return Refuse("DIGEST-MD5: malformed challenge");
   if (algorithm != "md5-sess") return Refuse("DIGEST-MD5: the server's algorithm is not md5-sess");
-  if (!qop.empty() && !OffersAuth(qop)) {
+  const std::string cipher = said.Only("cipher");
+  const auto chosen = std::find_if(wanted_.begin(), wanted_.end(), [&](Protection wanted) {
+    return Has(qop.empty() ? "auth" : qop, QopName(wanted)) && (wanted != Protection::kPrivacy || Has(cipher, "3des"));
+  });
+  if (chosen == wanted_.end()) {
     return Refuse("DIGEST-MD5: No common protection layer between client and server (the server offers " +
-                  qop.substr(0, 100) + "; hadoop.rpc.protection other than authentication is not supported)");
+                  qop.substr(0, 100) + "; hadoop.rpc.protection has to name one that both have)");
   }
+  inputs_.qop = *chosen;
   return "charset=utf-8,username=" + Quoted(inputs_.username) + ",realm=" + Quoted(inputs_.realm) +
          ",nonce=" + Quoted(inputs_.nonce) + ",nc=" + inputs_.nonce_count + ",cnonce=" + Quoted(inputs_.cnonce) +
          ",digest-uri=" + Quoted(inputs_.digest_uri) + ",maxbuf=65536,response=" + DigestMd5Response(inputs_, true) +
-         ",qop=auth";
+         ",qop=" + std::string(QopName(inputs_.qop)) + (inputs_.qop == Protection::kPrivacy ? ",cipher=\"3des\"" : "");
 }
 
 base::Status DigestMd5Client::CheckRspauth(std::string_view token) const {

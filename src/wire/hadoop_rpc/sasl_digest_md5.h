@@ -6,9 +6,11 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "wire/hadoop_rpc/sasl_layer.h"
 
 // SASL DIGEST-MD5 as Hadoop uses it (RFC 2831 with md5-sess, the realm "default", an empty service and so the
-// digest-uri "/default", qop "auth" alone; org.apache.hadoop.security.SaslRpcServer with the JDK's mechanism).
+// digest-uri "/default"; for privacy the cipher 3des, which Java's side prefers;
+// org.apache.hadoop.security.SaslRpcServer with the JDK's mechanism).
 
 namespace fairlead::wire::hadoop_rpc {
 
@@ -22,16 +24,21 @@ struct DigestMd5Inputs {
   std::string cnonce;
   std::string digest_uri;
   std::string nonce_count = "00000001";
+  Protection qop = Protection::kAuthentication;
 };
 
 /// The client's "response" (`from_client`) or the server's "rspauth": 32 hexadecimal digits.
 std::string DigestMd5Response(const DigestMd5Inputs& in, bool from_client);
 
+/// What protects the messages after such a login, seen from one side; null for authentication alone.
+std::unique_ptr<SaslLayer> DigestMd5Layer(const DigestMd5Inputs& in, bool of_client);
+
 /// Server side of one login.
 class DigestMd5Server {
  public:
   /// `nonce` must be unpredictable and of this login alone.
-  explicit DigestMd5Server(std::string nonce) : nonce_(std::move(nonce)) {}
+  explicit DigestMd5Server(std::string nonce, Protections offered = {Protection::kAuthentication})
+      : nonce_(std::move(nonce)), offered_(std::move(offered)) {}
   /// The first message, to the client.
   std::string Challenge() const;
 
@@ -40,23 +47,31 @@ class DigestMd5Server {
   /// Checks the client's answer; gives "rspauth=...", to be sent with SUCCESS. The error is what the JDK says; an error
   /// of `password_of` is passed through with its code.
   base::Result<std::string> Verify(std::string_view response, const PasswordOf& password_of);
+  /// After Verify: what protects the messages from now on; null: nothing.
+  std::unique_ptr<SaslLayer> TakeLayer() { return std::move(layer_); }
 
  private:
   std::string nonce_;
+  Protections offered_;
+  std::unique_ptr<SaslLayer> layer_;
 };
 
 /// Client side of one login.
 class DigestMd5Client {
  public:
   DigestMd5Client() = default;
-  DigestMd5Client(std::string username, std::string password, std::string cnonce);
-  /// The answer to the server's challenge; refuses a challenge without qop "auth" or md5-sess.
+  DigestMd5Client(std::string username, std::string password, std::string cnonce,
+                  Protections wanted = {Protection::kAuthentication});
+  /// The answer to the server's challenge; refuses one without md5-sess, or without a protection that is wanted.
   base::Result<std::string> Respond(std::string_view challenge);
   /// Checks the server's "rspauth=...".
   base::Status CheckRspauth(std::string_view token) const;
+  /// After that: what protects the messages from now on; null: nothing.
+  std::unique_ptr<SaslLayer> MakeLayer() const { return DigestMd5Layer(inputs_, true); }
 
  private:
   DigestMd5Inputs inputs_;
+  Protections wanted_;
 };
 
 /// One `key=value` of a challenge or response; values may be quoted.

@@ -57,8 +57,7 @@ TEST_F(DigestMd5, EachDirectiveIsChecked) {
 }
 
 TEST_F(DigestMd5, OtherProtectionIsRefusedByName) {
-  EXPECT_EQ(Refusal(With("qop=auth", "qop=auth-int")),
-            "DIGEST-MD5: quality of protection auth-int is not supported; only auth is.");
+  EXPECT_EQ(Refusal(With("qop=auth", "qop=auth-int")), "DIGEST-MD5: quality of protection auth-int is not offered.");
   DigestMd5Client client("u", "p", "c");
   const auto refused = client.Respond("realm=\"default\",nonce=\"n\",qop=\"auth-conf\",algorithm=md5-sess");
   ASSERT_FALSE(refused.ok());
@@ -67,6 +66,84 @@ TEST_F(DigestMd5, OtherProtectionIsRefusedByName) {
   EXPECT_TRUE(client.Respond("nonce=\"n\",algorithm=md5-sess").ok());
   EXPECT_FALSE(client.Respond("nonce=\"n\",algorithm=md5").ok());
   EXPECT_FALSE(client.Respond("algorithm=md5-sess").ok());
+}
+
+/// Both sides after a login with this protection.
+class Md5Layers : public ::testing::TestWithParam<Protection> {
+ protected:
+  void SetUp() override {
+    DigestMd5Server server("nonce", {Protection::kPrivacy, Protection::kIntegrity, Protection::kAuthentication});
+    DigestMd5Client client("dXNlcg==", "secret", "cnonce", {GetParam()});
+    const auto response = client.Respond(server.Challenge());
+    ASSERT_TRUE(response.ok()) << response.error().message;
+    const auto rspauth = server.Verify(*response, Secret);
+    ASSERT_TRUE(rspauth.ok()) << rspauth.error().message;
+    ASSERT_TRUE(client.CheckRspauth(*rspauth).ok());
+    server_ = server.TakeLayer();
+    client_ = client.MakeLayer();
+    ASSERT_TRUE(server_ && client_);
+  }
+  std::unique_ptr<SaslLayer> server_;
+  std::unique_ptr<SaslLayer> client_;
+};
+
+TEST_P(Md5Layers, CarryMessagesOfEachLengthInBothDirections) {
+  for (size_t size = 0; size < 40; ++size) {
+    const std::string message(size, static_cast<char>('a' + size % 26));
+    for (const auto& [from, to] : {std::pair(client_.get(), server_.get()), std::pair(server_.get(), client_.get())}) {
+      const auto wrapped = from->Wrap(message);
+      ASSERT_TRUE(wrapped.ok());
+      const auto plain = to->Unwrap(*wrapped);
+      ASSERT_TRUE(plain.ok()) << plain.error().message;
+      EXPECT_EQ(*plain, message);
+      if (GetParam() == Protection::kPrivacy && size > 8) EXPECT_EQ(wrapped->find(message), std::string::npos);
+    }
+  }
+}
+
+TEST_P(Md5Layers, RefuseWhatIsChangedRepeatedOrCut) {
+  const std::string first = *client_->Wrap("first");
+  const std::string second = *client_->Wrap("second");
+  EXPECT_FALSE(server_->Unwrap(second).ok()) << "out of turn";
+  EXPECT_FALSE(server_->Unwrap("").ok());
+  EXPECT_FALSE(server_->Unwrap(first.substr(1)).ok());
+  EXPECT_FALSE(client_->Unwrap(first).ok()) << "sent back";
+}
+
+TEST_P(Md5Layers, RefuseWhatIsRepeated) {
+  const std::string first = *client_->Wrap("first");
+  ASSERT_TRUE(server_->Unwrap(first).ok());
+  EXPECT_FALSE(server_->Unwrap(first).ok());
+}
+
+TEST_P(Md5Layers, RefuseEachChangedByte) {
+  const std::string wrapped = *client_->Wrap("message");
+  for (size_t i = 0; i < wrapped.size(); ++i) {
+    SetUp();
+    std::string changed = *client_->Wrap("message");
+    changed[i] = static_cast<char>(changed[i] ^ 0x40);
+    EXPECT_FALSE(server_->Unwrap(changed).ok()) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Md5Layers, ::testing::Values(Protection::kIntegrity, Protection::kPrivacy),
+                         [](const auto& info) {
+                           return std::string(info.param == Protection::kPrivacy ? "Privacy" : "Integrity");
+                         });
+
+TEST_F(DigestMd5, AChoiceThatIsNotOfferedIsRefused) {
+  DigestMd5Server integrity("n", {Protection::kIntegrity});
+  EXPECT_EQ(integrity.Challenge(), "realm=\"default\",nonce=\"n\",qop=\"auth-int\",charset=utf-8,algorithm=md5-sess");
+  EXPECT_FALSE(client_.Respond(integrity.Challenge()).ok());
+  DigestMd5Server privacy("n", {Protection::kPrivacy});
+  EXPECT_EQ(privacy.Challenge(),
+            "realm=\"default\",nonce=\"n\",qop=\"auth-conf\",charset=utf-8,cipher=\"3des\",algorithm=md5-sess");
+  DigestMd5Client wants("dXNlcg==", "secret", "cnonce", {Protection::kPrivacy});
+  std::string response = *wants.Respond(privacy.Challenge());
+  const size_t cipher = response.find("cipher=\"3des\"");
+  ASSERT_NE(cipher, std::string::npos);
+  response.replace(cipher, 13, "cipher=\"rc4\"");
+  EXPECT_EQ(privacy.Verify(response, Secret).error().message, "DIGEST-MD5: cipher rc4 is not offered.");
 }
 
 TEST(Base64, RoundTripAndStrictness) {
