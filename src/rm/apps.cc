@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/stored.h"
+#include "model/rejection.h"
 #include "rm/access.h"
 #include "rm/attempts.h"
 #include "rm/containers.h"
@@ -151,7 +152,10 @@ model::Refused Apps::CheckQueue(const App& app, const std::string& queue) const 
   for (const model::Ask& ask : app.master_asks) {
     if (model::Refused refused = CheckSize(config_, nodes_.MaximumAllocation(queue), ask.capability)) return refused;
   }
-  if (!config_.acls || QueueAllows(config_.queues, queue, s.user, s.groups, false) ||
+  // The lists of a fair-scheduler.xml hold whatever yarn.acl.enable says (FairScheduler.addApplication); those of a
+  // capacity-scheduler.xml only with it. What the scheduler did not take has its refusal already.
+  const bool hold = config_.acls || (app.in_scheduler && !config_.queues.capacity);
+  if (!hold || QueueAllows(config_.queues, queue, s.user, s.groups, false) ||
       QueueAllows(config_.queues, queue, s.user, s.groups, true)) {
     return {};
   }
@@ -163,6 +167,10 @@ void Apps::Refused(const PlacementAsked& asked, uint64_t, const model::Refused& 
   App& app = At(asked.app);
   app.in_scheduler = false;
   if (!asked.recovered) {
+    if (refused.why == Refusal::kNoGroups || refused.why == Refusal::kBadPlacement) {  // placement throws
+      for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kSubmitted)) context_.Refuse(call, refused);
+      return Forget(app);
+    }
     if (!MaySubmit(app, app.submission.queue)) return;
     // As in Hadoop the submission succeeds and the application ends at once; YarnClient turns that into an exception.
     ++submitted_;
@@ -171,9 +179,8 @@ void Apps::Refused(const PlacementAsked& asked, uint64_t, const model::Refused& 
   SaveFinal(app, AppEvent::kRejected, AppState::kFailed, RejectionDiagnostics(app, refused));
 }
 
-// What clients of Hadoop wait for; why exactly is in the log.
 std::string Apps::RejectionDiagnostics(const App& app, const model::Refused& refused) const {
-  if (refused.why == Refusal::kNotALeaf) return refused.names[0] + " is not a leaf queue";
+  if (refused.why != Refusal::kNotPlaced) return model::RejectionText(refused);
   return "Reject application " + ToString(app.submission.id) + " submitted by user " + app.submission.user +
          " application rejected by placement rules.";
 }
