@@ -158,6 +158,8 @@ class ResourceManager {
   endpoints::yarn::Submitter SubmitterOf(const std::string& user, const std::string& address) const;
   /// The queues' file as it is now, warned of as at a start.
   base::Result<model::QueueTree> ReadQueues() const;
+  /// Does the scheduler have such a queue? O(queues).
+  bool QueueExists(const std::string& queue) const;
   /// Takes a queue configuration into use, unless the scheduler refuses it; then the queues stay.
   using ReloadDone = std::function<void(const std::optional<endpoints::yarn::RemoteException>& refused)>;
   void ReloadQueues(model::QueueTree queues, ReloadDone done);

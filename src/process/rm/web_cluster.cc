@@ -291,11 +291,7 @@ namespace {
 
 /// `demand`: what the root asks for and does not have.
 Document MetricsDocument(const ClusterSums& sums, int32_t submitted, const model::Resources& demand) {
-  const auto apps = [&](AppState state) { return sums.all.apps[static_cast<size_t>(state)]; };
   const auto nodes = [&](NodeState state) { return sums.nodes[static_cast<size_t>(state)]; };
-  const int64_t completed = apps(AppState::kFinishing) + apps(AppState::kFinished);
-  int64_t live = -completed - apps(AppState::kFailed) - apps(AppState::kKilled);
-  for (const int64_t count : sums.all.apps) live += count;
   int64_t all_nodes = -nodes(NodeState::kNew);
   for (const int64_t count : sums.nodes) all_nodes += count;
   const model::Resources& total = sums.capacity;
@@ -306,11 +302,12 @@ Document MetricsDocument(const ClusterSums& sums, int32_t submitted, const model
   };
   return Document::Object()
       .Add("appsSubmitted", submitted)
-      .Add("appsCompleted", completed)
+      .Add("appsCompleted", sums.all.Completed())
       .Add("appsPending", sums.all.without_master)
-      .Add("appsRunning", live - sums.all.without_master)  // QueueMetrics.runAppAttempt: from its first container on
-      .Add("appsFailed", apps(AppState::kFailed))
-      .Add("appsKilled", apps(AppState::kKilled))
+      .Add("appsRunning",
+           sums.all.Live() - sums.all.without_master)  // QueueMetrics.runAppAttempt: from its first container on
+      .Add("appsFailed", sums.all.In(AppState::kFailed))
+      .Add("appsKilled", sums.all.In(AppState::kKilled))
       .Add("reservedMB", reserved.memory_mib())
       .Add("availableMB", total.memory_mib() - used.memory_mib() - reserved.memory_mib())
       .Add("allocatedMB", used.memory_mib())
