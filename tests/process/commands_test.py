@@ -513,6 +513,8 @@ class OnACluster(unittest.TestCase):
                 self.fail("it never said why it waits")
             self.assertRegex(line, r"^waits: [A-Z_]+: .+")
             waiting = next(row for row in json.loads(self.ask("apps", "--json").stdout) if row["queue"] == "root.queue-of-its-own")["id"]
+            told = json.loads(self.ask("app", waiting, "--json").stdout)["diagnostics"]
+            self.assertRegex(told, r"^\[.+ \d{4}\] Application is added to the scheduler and is not yet activated\. .*Details : \S", "YARN's own field")
             for command in ("why", "app"):
                 self.assertRegex(self.ask(command, waiting).stdout, r"\nPending +1 × [\d.]+ [MG]iB, 1 vcore, for \d+s\n +[A-Z_]+: \S")
         finally:

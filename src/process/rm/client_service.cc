@@ -222,7 +222,9 @@ void ResourceManager::GetReport(const rpc::IncomingCall& call) {
   w::GetApplicationReportResponseProto response;
   AppRow row = RowOf(*app, scheduler(), loop_.Wall());
   row.logs = LogsOf(*app);
-  response.application_report = Report(row, MayAccess(call.caller.user, *app, false), FactsForReports());
+  const bool full = MayAccess(call.caller.user, *app, false);
+  response.application_report = Report(row, full, FactsForReports());
+  if (full) response.application_report->diagnostics = DiagnosticsOf(*app);
   const Attempt* attempt = app->current();
   if (app->submission.unmanaged && attempt && attempt->state == m::AttemptState::kLaunched &&
       call.caller.user == app->submission.user) {

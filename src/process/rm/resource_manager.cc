@@ -389,6 +389,22 @@ ReportFacts ResourceManager::FactsForReports() {
   return {loop_.Wall(), core().config().ProxyBase(), summary_.cluster().capacity.memory_mib()};
 }
 
+namespace {
+bool HasNoMasterYet(const Attempt* attempt) {
+  return attempt != nullptr &&
+         (attempt->state == m::AttemptState::kSubmitted || attempt->state == m::AttemptState::kScheduled ||
+          attempt->state == m::AttemptState::kAllocatedSaving || attempt->state == m::AttemptState::kAllocated);
+}
+}  // namespace
+
+std::string ResourceManager::DiagnosticsOf(const fairlead::rm::App& app) {
+  const std::string& own = Core::VisibleDiagnostics(app);
+  if (!own.empty() || !app.in_scheduler || !HasNoMasterYet(app.current())) return own;
+  return waiting_texts_.Of(app.index, now(), [&] {
+    return WaitingText(app, scheduler().Why(app.index, now()), options_.hadoop_scheduler, now_wall());
+  });
+}
+
 endpoints::yarn::Submitter ResourceManager::SubmitterOf(const std::string& user, const std::string& address) const {
   return {user, groups_.Of(user), address};
 }

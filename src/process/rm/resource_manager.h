@@ -29,6 +29,7 @@
 #include "process/rm/summary.h"
 #include "process/rm/viewer.h"
 #include "process/rpc/rpc_server.h"
+#include "process/rm/waiting_text.h"
 #include "wire/yarn/client.h"
 #include "wire/yarn/master.h"
 #include "wire/yarn/tracker.h"
@@ -214,6 +215,8 @@ class ResourceManager {
   /// Counters for /metrics.
   struct Counters {
     uint64_t events = 0;
+  /// The application's diagnostics; while it has no master, why (WaitingText).
+  std::string DiagnosticsOf(const fairlead::rm::App& app);
     uint64_t batches = 0;
     uint64_t granted = 0;
     uint64_t allocate_calls = 0;
@@ -348,6 +351,7 @@ class ResourceManager {
   LargeAnswers large_{loop_, [this] { return server_->held_bytes(); }};
   Summary summary_{[this](const fairlead::rm::App& app) { return LogsOf(app); }};
   env::Loop::TimerId chart_timer_ = 0;
+  WaitingTexts waiting_texts_;
   int chart_samples_ = 0;
   std::map<std::string, Drained> drained_;  // by host; stored
   std::vector<env::UnreadRow> unread_;

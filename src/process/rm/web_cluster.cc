@@ -406,7 +406,7 @@ void AddUsage(const AppRow& row, const AppFacts& facts, Document& document) {
 }
 
 // dao/AppInfo: what the caller may not see is left out.
-Document AppDocument(const AppRow& row, bool full, const AppFacts& facts) {
+Document AppDocument(const AppRow& row, bool full, const AppFacts& facts, std::string diagnostics) {
   const App& app = row.app;
   const base::WallTime now = facts.now;
   const Attempt* attempt = app.current();
@@ -424,7 +424,7 @@ Document AppDocument(const AppRow& row, bool full, const AppFacts& facts) {
                             visible != AppState::kSubmitted && visible != AppState::kAccepted;
   document.Add("trackingUI", !master_known ? "UNASSIGNED" : finished > 0 ? "History" : "ApplicationMaster");
   if (full && master_known) document.Add("trackingUrl", TrackingUrl(app, *attempt));
-  if (full) document.Add("diagnostics", DiagnosticsText(app));
+  if (full) document.Add("diagnostics", std::move(diagnostics));
   document.Add("clusterId", facts.cluster_timestamp)
       .Add("applicationType", app.submission.type)
       .Add("applicationTags", Join(app.submission.tags, ","))
@@ -466,8 +466,6 @@ Document TimeoutDocument(const App& app, base::WallTime now) {
   return timeout;
 }
 
-std::string DiagnosticsText(const App& app) { return Core::VisibleDiagnostics(app); }
-
 void Web::Apps(const http::Request& request, const Reply& reply) {
   const AppFilter filter(request);
   if (!filter.error.empty()) return reply(Error(request, 400, filter.exception, filter.error));
@@ -476,7 +474,7 @@ void Web::Apps(const http::Request& request, const Reply& reply) {
       Document::List list;
       rows.ForEach([&](const AppRow& row) {
         if (static_cast<int64_t>(list.size()) < filter.limit && filter.Passes(row.app))
-          list.push_back(AppDocument(row, viewer.May(row.app, false), facts));
+          list.push_back(AppDocument(row, viewer.May(row.app, false), facts, Core::VisibleDiagnostics(row.app)));
       });
       Document apps = Document::Object();
       if (!list.empty()) apps.Add("app", Document(std::move(list)));
@@ -505,7 +503,8 @@ void Web::ClusterApp(const http::Request& request, const Segments& path, const R
     AppRow row = RowOf(*app, manager_.scheduler(), manager_.now_wall());
     row.logs = manager_.LogsOf(*app);
     const bool full = manager_.MayAccess(http::CallerOf(request), *app, false);
-    return reply(http::Rendered(request, AppDocument(row, full, FactsOf(manager_)), "app"));
+    return reply(
+        http::Rendered(request, AppDocument(row, full, FactsOf(manager_), manager_.DiagnosticsOf(*app)), "app"));
   }
   if (part == "state" && get) {
     return reply(http::Rendered(request, Document::Object().Add("state", StateName(Core::VisibleState(*app))),
