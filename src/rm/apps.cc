@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/stored.h"
+#include "model/queue_lifetimes.h"
 #include "model/rejection.h"
 #include "rm/access.h"
 #include "rm/attempts.h"
@@ -130,6 +131,11 @@ void Apps::On(const model::scheduler::AppAccepted& effect) {
   if (asked.recovered || !MaySubmit(app, effect.queue)) return;
   app.submission.queue = effect.queue;
   app.submission.priority = effect.priority.value_or(app.submission.priority);
+  if (config_.queues.capacity) {
+    const int64_t lives =
+        model::LifetimesOf(*config_.queues.capacity, FullQueueName(effect.queue)).For(app.submission.lifetime_s);
+    if (lives > 0) app.expires = {app.submitted.ms + std::min(lives, kLongestLifetimeMs / 1000) * 1000};
+  }
   ++submitted_;
   SetState(app, AppEvent::kStart, AppState::kNewSaving);
   context_.Store({RowOf(app)}, {Continuation::After::kAppNew, app.index, 0, {}});
@@ -536,8 +542,14 @@ void Apps::On(const model::rm::SetLifetime& event) {
     return context_.Refuse(event.call, Refusal::kLifetimeIsOver, {}, {context_.wall().ms, event.expires.ms});
   }
   app->expires = event.expires;
+  if (config_.queues.capacity) {  // never beyond the queue's maximum (RMAppManager.updateApplicationTimeout)
+    const int64_t most = model::LifetimesOf(*config_.queues.capacity, FullQueueName(app->submission.queue)).maximum;
+    if (most > 0) {
+      app->expires.ms = std::min(app->expires.ms, app->submitted.ms + std::min(most, kLongestLifetimeMs / 1000) * 1000);
+    }
+  }
   ArmLifetime(*app);
-  context_.StoreAndAnswer(RowOf(*app), model::rm::LifetimeAnswer{event.call, event.expires});
+  context_.StoreAndAnswer(RowOf(*app), model::rm::LifetimeAnswer{event.call, app->expires});
 }
 
 // ---- Recovery ----

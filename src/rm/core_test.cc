@@ -1292,6 +1292,26 @@ TEST_F(World, LifetimeEndsAnApplication) {
   EXPECT_EQ(StateOf(1), AppState::kKilled);
 }
 
+TEST_F(World, AQueueOfACapacitySchedulerBoundsLifetimes) {
+  model::CapacityQueueSettings& alpha = config_.queues.capacity.emplace().queues["root.alpha"].own;
+  alpha.maximum_application_lifetime = 100;
+  alpha.default_application_lifetime = 30;
+  last_txn_seen_ = 0;
+  Restart({}, {});
+  const auto expires = [this](int32_t number) { return core_->FindApp({1000, number})->expires.ms - wall_.ms; };
+  Do(m::Submit{1, AnApp(1)});
+  EXPECT_EQ(expires(1), 30'000) << "it asks for none";
+  auto submission = AnApp(2);
+  submission.lifetime_s = 500;
+  Do(m::Submit{2, submission});
+  EXPECT_EQ(expires(2), 100'000);
+  Do(m::SetLifetime{3, {1000, 1}, {wall_.ms + 500'000}});
+  EXPECT_EQ(expires(1), 100'000);
+  EXPECT_EQ(Got<m::LifetimeAnswer>().at(0).expires.ms, wall_.ms + 100'000) << "clients are told what counts";
+  Pass(base::Duration::Seconds(101));
+  EXPECT_EQ(StateOf(1), AppState::kKilled);
+}
+
 TEST_F(World, FinalStateThatCannotBeStoredIsTriedAgain) {
   AddNode("n1");
   Running(1);
