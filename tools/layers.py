@@ -94,7 +94,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "sim/standalone":
         "base endpoints/spark env env_sim process/http process/spark_master process/spark_rpc process/spark_worker "
         "sim/cluster wire/json",
-    "shell/base": "base config endpoints/yarn env env_posix model process/http",
+    "shell/base": "base config endpoints/rest endpoints/yarn env env_posix model process/http",
     "shell/client": "base config endpoints/yarn env_posix process/http process/rpc wire/hadoop_rpc wire/yarn",
     "shell/shuffle":
         "base config env env_posix process/http process/nm process/shuffle shell/base wire/json wire/spark_shuffle "

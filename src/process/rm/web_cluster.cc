@@ -242,6 +242,13 @@ void Web::Cluster(const http::Request& request, const Segments& path, const Repl
                        "java.lang.Exception: Reservation is not enabled. Please enable & try again"));
   }
   if (path.size() > (what == "nodes" ? 2U : 1U)) return reply(NotFound());
+  if (what == "userinfo") {
+    return reply(http::Rendered(request,
+                                Document::Object()
+                                    .Add("rmLoginUser", manager_.options().login_user)
+                                    .Add("requestedUser", http::CallerOf(request)),
+                                BareRoot(request, "clusterUserInfo")));
+  }
   if (what == "metrics") return ClusterMetrics(request, reply);
   if (what == "scheduler") return ClusterScheduler(request, reply);
   if (what == "apps") return Apps(request, reply);
