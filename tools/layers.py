@@ -95,7 +95,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "sim/standalone":
         "base endpoints/spark env env_sim process/http process/spark_master process/spark_rpc process/spark_worker "
         "sim/cluster wire/json",
-    "shell/base": "base config endpoints/yarn env env_posix model process/http",
+    "shell/base": "base config endpoints/rest endpoints/yarn env env_posix model process/http",
     "shell/kerberos": "base config endpoints/yarn env env_kerberos wire/hadoop_rpc",
     "shell/client":
         "base config endpoints/yarn env_kerberos env_posix process/http process/rpc shell/kerberos wire/hadoop_rpc wire/yarn",

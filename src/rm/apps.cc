@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "base/stored.h"
+#include "model/queue_lifetimes.h"
+#include "model/rejection.h"
 #include "rm/access.h"
 #include "rm/attempts.h"
 #include "rm/containers.h"
@@ -129,6 +131,11 @@ void Apps::On(const model::scheduler::AppAccepted& effect) {
   if (asked.recovered || !MaySubmit(app, effect.queue)) return;
   app.submission.queue = effect.queue;
   app.submission.priority = effect.priority.value_or(app.submission.priority);
+  if (config_.queues.capacity) {
+    const int64_t lives =
+        model::LifetimesOf(*config_.queues.capacity, FullQueueName(effect.queue)).For(app.submission.lifetime_s);
+    if (lives > 0) app.expires = {app.submitted.ms + std::min(lives, kLongestLifetimeMs / 1000) * 1000};
+  }
   ++submitted_;
   SetState(app, AppEvent::kStart, AppState::kNewSaving);
   context_.Store({RowOf(app)}, {Continuation::After::kAppNew, app.index, 0, {}});
@@ -151,7 +158,10 @@ model::Refused Apps::CheckQueue(const App& app, const std::string& queue) const 
   for (const model::Ask& ask : app.master_asks) {
     if (model::Refused refused = CheckSize(config_, nodes_.MaximumAllocation(queue), ask.capability)) return refused;
   }
-  if (!config_.acls || QueueAllows(config_.queues, queue, s.user, s.groups, false) ||
+  // The lists of a fair-scheduler.xml hold whatever yarn.acl.enable says (FairScheduler.addApplication); those of a
+  // capacity-scheduler.xml only with it. What the scheduler did not take has its refusal already.
+  const bool hold = config_.acls || (app.in_scheduler && !config_.queues.capacity);
+  if (!hold || QueueAllows(config_.queues, queue, s.user, s.groups, false) ||
       QueueAllows(config_.queues, queue, s.user, s.groups, true)) {
     return {};
   }
@@ -163,6 +173,10 @@ void Apps::Refused(const PlacementAsked& asked, uint64_t, const model::Refused& 
   App& app = At(asked.app);
   app.in_scheduler = false;
   if (!asked.recovered) {
+    if (refused.why == Refusal::kNoGroups || refused.why == Refusal::kBadPlacement) {  // placement throws
+      for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kSubmitted)) context_.Refuse(call, refused);
+      return Forget(app);
+    }
     if (!MaySubmit(app, app.submission.queue)) return;
     // As in Hadoop the submission succeeds and the application ends at once; YarnClient turns that into an exception.
     ++submitted_;
@@ -171,9 +185,8 @@ void Apps::Refused(const PlacementAsked& asked, uint64_t, const model::Refused& 
   SaveFinal(app, AppEvent::kRejected, AppState::kFailed, RejectionDiagnostics(app, refused));
 }
 
-// What clients of Hadoop wait for; why exactly is in the log.
 std::string Apps::RejectionDiagnostics(const App& app, const model::Refused& refused) const {
-  if (refused.why == Refusal::kNotALeaf) return refused.names[0] + " is not a leaf queue";
+  if (refused.why != Refusal::kNotPlaced) return model::RejectionText(refused);
   return "Reject application " + ToString(app.submission.id) + " submitted by user " + app.submission.user +
          " application rejected by placement rules.";
 }
@@ -529,8 +542,14 @@ void Apps::On(const model::rm::SetLifetime& event) {
     return context_.Refuse(event.call, Refusal::kLifetimeIsOver, {}, {context_.wall().ms, event.expires.ms});
   }
   app->expires = event.expires;
+  if (config_.queues.capacity) {  // never beyond the queue's maximum (RMAppManager.updateApplicationTimeout)
+    const int64_t most = model::LifetimesOf(*config_.queues.capacity, FullQueueName(app->submission.queue)).maximum;
+    if (most > 0) {
+      app->expires.ms = std::min(app->expires.ms, app->submitted.ms + std::min(most, kLongestLifetimeMs / 1000) * 1000);
+    }
+  }
   ArmLifetime(*app);
-  context_.StoreAndAnswer(RowOf(*app), model::rm::LifetimeAnswer{event.call, event.expires});
+  context_.StoreAndAnswer(RowOf(*app), model::rm::LifetimeAnswer{event.call, app->expires});
 }
 
 // ---- Recovery ----

@@ -40,7 +40,7 @@ class FirstFit {
     calls_.clear();
     return out_;
   }
-  bool reject = false;
+  std::optional<model::Refused> reject;
   int64_t epoch = 0;
   std::vector<model::LearnedUse> learned;  // is told with the next node
 
@@ -80,7 +80,7 @@ class FirstFit {
   }
   void On(const s::AppAdded& e) {
     if (reject) {
-      out_.push_back(s::CallRefused{e.token, {Refusal::kUnknownQueue, {e.queue}, {}, {}}});
+      out_.push_back(s::CallRefused{e.token, *reject});
       return;
     }
     apps_[e.app] = {e.id, 0, {}, true, 0};
@@ -418,12 +418,33 @@ TEST_F(World, SubmissionThatCannotBeStoredIsRefused) {
 }
 
 TEST_F(World, RejectedApplicationFailsAtOnce) {
-  scheduler_.reject = true;
+  scheduler_.reject = {Refusal::kNotPlaced, {}, {}, {}};
   Do(m::Submit{1, AnApp(1)});
   EXPECT_EQ(Got<m::CallDone>().size(), 1u);
   EXPECT_EQ(StateOf(1), AppState::kFailed);
   EXPECT_EQ(Core::VisibleDiagnostics(*core_->FindApp({1000, 1})),
             "Reject application application_1000_0001 submitted by user ann application rejected by placement rules.");
+}
+
+TEST_F(World, EachRejectionSaysItsReason) {
+  const auto says = [this](int32_t number, model::Refused why) {
+    scheduler_.reject = std::move(why);
+    Do(m::Submit{static_cast<uint64_t>(number), AnApp(number)});
+    return Core::VisibleDiagnostics(*core_->FindApp({1000, number}));
+  };
+  EXPECT_EQ(says(1, {Refusal::kUserAccess, {"ann", "application_1000_0001", "root.q"}, {}, {}}),
+            "User ann does not have permission to submit application_1000_0001 to queue root.q");
+  EXPECT_EQ(says(2, {Refusal::kQueueLacksType, {"application_1000_0002", "root.q", "vcores"}, {}, {}}),
+            "Cannot submit application application_1000_0002 to queue root.q because it has zero amount of resource "
+            "for a requested resource! Invalid requested AM resources: vcores");
+  EXPECT_EQ(says(3, {Refusal::kUnknownQueue, {"root.q"}, {}, {}}), "Application submitted to unknown queue: root.q");
+}
+
+TEST_F(World, WhoseGroupsAreUnknownIsRefusedAtOnce) {
+  scheduler_.reject = {Refusal::kNoGroups, {"ann"}, {}, {}};
+  Do(m::Submit{1, AnApp(1)});
+  EXPECT_EQ(Why(), Refusal::kNoGroups);
+  EXPECT_EQ(core_->FindApp({1000, 1}), nullptr);
 }
 
 TEST_F(World, SecondSubmissionOfAnIdIsSilentlyFine) {
@@ -452,6 +473,24 @@ TEST_F(World, ListsOfTheQueueDecideWhoSubmits) {
   EXPECT_EQ(core_->FindApp({1000, 1}), nullptr);
   m::ReloadQueues reload{tree, 2};
   reload.tree.queues[1].submit_acl->users.push_back("ann");
+  Do(reload);
+  Do(m::Submit{2, AnApp(1)});
+  EXPECT_EQ(StateOf(1), AppState::kAccepted);
+}
+
+// FairScheduler asks them always, CapacityScheduler where yarn.acl.enable says so.
+TEST_F(World, ListsOfAFairSchedulerFileHoldWithoutAclEnable) {
+  model::QueueTree& tree = config_.queues;
+  tree.queues.resize(1);
+  tree.queues[0].name = "root";
+  tree.queues[0].submit_acl = tree.queues[0].administer_acl = model::AccessList{};
+  last_txn_seen_ = 0;
+  Restart({}, {});
+  Do(m::Submit{1, AnApp(1)});
+  EXPECT_EQ(Why(), Refusal::kAccessLists);
+  EXPECT_EQ(core_->FindApp({1000, 1}), nullptr);
+  m::ReloadQueues reload{tree, 2};
+  reload.tree.capacity.emplace();
   Do(reload);
   Do(m::Submit{2, AnApp(1)});
   EXPECT_EQ(StateOf(1), AppState::kAccepted);
@@ -1250,6 +1289,26 @@ TEST_F(World, LifetimeEndsAnApplication) {
   Do(m::Submit{1, submission});
   EXPECT_EQ(core_->NextDeadline(), now_ + base::Duration::Seconds(10));
   Pass(base::Duration::Seconds(11));
+  EXPECT_EQ(StateOf(1), AppState::kKilled);
+}
+
+TEST_F(World, AQueueOfACapacitySchedulerBoundsLifetimes) {
+  model::CapacityQueueSettings& alpha = config_.queues.capacity.emplace().queues["root.alpha"].own;
+  alpha.maximum_application_lifetime = 100;
+  alpha.default_application_lifetime = 30;
+  last_txn_seen_ = 0;
+  Restart({}, {});
+  const auto expires = [this](int32_t number) { return core_->FindApp({1000, number})->expires.ms - wall_.ms; };
+  Do(m::Submit{1, AnApp(1)});
+  EXPECT_EQ(expires(1), 30'000) << "it asks for none";
+  auto submission = AnApp(2);
+  submission.lifetime_s = 500;
+  Do(m::Submit{2, submission});
+  EXPECT_EQ(expires(2), 100'000);
+  Do(m::SetLifetime{3, {1000, 1}, {wall_.ms + 500'000}});
+  EXPECT_EQ(expires(1), 100'000);
+  EXPECT_EQ(Got<m::LifetimeAnswer>().at(0).expires.ms, wall_.ms + 100'000) << "clients are told what counts";
+  Pass(base::Duration::Seconds(101));
   EXPECT_EQ(StateOf(1), AppState::kKilled);
 }
 

@@ -375,11 +375,13 @@ TEST_P(SparkStandalone, ADriverIsSubmittedSeenAndKilledByRest) {
   ASSERT_TRUE(AwaitDriver(id, "RUNNING"));
   ASSERT_TRUE(Await([&] { return spawned_.size() == 1; }));
   const env::SpawnRequest& driver = spawned_.at(0);
+  const std::string jar = workers_[0]->settings().work_directory + "/" + id + "/job.jar";
   EXPECT_THAT(
       driver.argv,
       ::testing::IsSupersetOf<std::string>(
           {"-Dspark.master=spark://master:7077", "-Dspark.app.name=job", "org.apache.spark.deploy.worker.DriverWrapper",
-           workers_[0]->settings().launch.worker_url, "/job.jar", "org.example.Job", "two words", "-Xmx1024M"}));
+           workers_[0]->settings().launch.worker_url, jar, "org.example.Job", "two words", "-Xmx1024M"}));
+  EXPECT_EQ(*world_.machine("node").disk().ReadFile(jar), "jar") << "copied";
   EXPECT_EQ(driver.environment.count("SPARK_LOCAL_IP"), 0u);
   EXPECT_EQ(driver.environment.at("KEY"), "value");
   EXPECT_EQ(driver.environment.at("PLACE"), GetParam().starts_with("4") ? "north" : "{{SITE}}") << "of the master";
@@ -578,11 +580,30 @@ TEST_P(SparkStandalone, StrangersAtAWorkersPortTakeNoRoom) {
   EXPECT_TRUE(Await([&] { return Count(*driver, "ExecutorUpdated") == 2; }));
 }
 
+TEST_P(SparkStandalone, DashboardsFindSparksMetrics) {
+  StartWorker("node", 2);
+  ASSERT_TRUE(AwaitWorkers(1));
+  auto driver = Driver();
+  ASSERT_TRUE(Await([&] { return Count(*driver, "ExecutorUpdated") == 2; }));
+  const auto body = [this](const char* path) { return sm::SparkMetrics(master_->cluster(), path)->body; };
+  EXPECT_EQ(json::parse(body("/metrics/master/json/"))["gauges"]["master.workers"]["value"], 1);
+  EXPECT_THAT(body("/metrics/master/prometheus/"),
+              testing::HasSubstr("metrics_master_aliveWorkers_Number{type=\"gauges\"} 1\n"));
+  const json gauges = json::parse(body("/metrics/applications/json"))["gauges"];
+  ASSERT_EQ(gauges.size(), 2U) << gauges;
+  EXPECT_TRUE(gauges.begin().key().starts_with("application.") && gauges.begin().key().ends_with(".cores"));
+  EXPECT_EQ(gauges.begin().value()["value"], 2);
+  EXPECT_THAT(body("/metrics/applications/prometheus"), testing::HasSubstr("_cores_Value{type=\"gauges\"} 2\n"));
+  EXPECT_FALSE(sm::SparkMetrics(master_->cluster(), "/metrics/").has_value());
+}
+
 TEST_P(SparkStandalone, RestRefusesWhatIsNoSubmission) {
   const std::string create = "/v1/submissions/create";
   EXPECT_EQ(Rest("POST", create).status, 400);
   EXPECT_EQ(Rest("POST", create, "{}").status, 400);
-  EXPECT_EQ(Rest("POST", create, R"({"action":"Foo"})").status, 500);
+  const auto unknown = Rest("POST", create, R"({"action":"Foo"})");
+  EXPECT_EQ(unknown.status, 500);
+  EXPECT_FALSE(json::accept(unknown.body)) << "Spark's servlet fails, and its container answers";
   EXPECT_EQ(Rest("POST", create, R"({"action":"CreateSubmissionRequest"})").status, 400);
   EXPECT_EQ(Rest("GET", create).status, 405);
   EXPECT_EQ(Rest("POST", "/v1/submissions/kill").status, 400);

@@ -2,6 +2,7 @@
 """What the commands answer, on a cluster of `fairlead up`: wrong words, numbers that cannot be meant, ends, logs."""
 import concurrent.futures
 import fcntl
+import getpass
 import http.server
 import json
 import os
@@ -513,6 +514,8 @@ class OnACluster(unittest.TestCase):
                 self.fail("it never said why it waits")
             self.assertRegex(line, r"^waits: [A-Z_]+: .+")
             waiting = next(row for row in json.loads(self.ask("apps", "--json").stdout) if row["queue"] == "root.queue-of-its-own")["id"]
+            told = json.loads(self.ask("app", waiting, "--json").stdout)["diagnostics"]
+            self.assertRegex(told, r"^\[.+ \d{4}\] Application is added to the scheduler and is not yet activated\. .*Details : \S", "YARN's own field")
             for command in ("why", "app"):
                 self.assertRegex(self.ask(command, waiting).stdout, r"\nPending +1 × [\d.]+ [MG]iB, 1 vcore, for \d+s\n +[A-Z_]+: \S")
         finally:
@@ -663,6 +666,24 @@ class OnACluster(unittest.TestCase):
             self.assertRegex(text, r"(?m)^fairlead_nm_registered 1$")
             self.assertRegex(text, r"(?m)^# HELP fairlead_shuffle_registeredExecutorsSize .+\n# TYPE \S+ gauge\nfairlead_shuffle_registeredExecutorsSize 0$")
             self.assertEqual(len(re.findall(r"(?m)^# HELP process_threads ", text)), 1)
+
+    def test_monitors_of_hadoop_find_configuration_and_numbers(self):
+        page = re.search(r"page +http://(\S+?)/", (self.work / "up.log").read_text()).group(1)
+        nodes = [node["httpAddress"] for node in json.loads(self.ask("nodes", "--json").stdout)]
+        def read(address, path, accept="application/json"):
+            with urllib.request.urlopen(urllib.request.Request(f"http://{address}{path}", headers={"Accept": accept}), timeout=10) as answer:
+                return answer.read().decode()
+        for address in (page, nodes[0]):
+            keys = [one["key"] for one in json.loads(read(address, "/conf"))["properties"]]
+            self.assertTrue(keys and keys == sorted(keys), keys)
+            self.assertEqual(json.loads(read(address, f"/conf?name={keys[0]}"))["property"]["key"], keys[0])
+            self.assertIn(f"<name>{keys[0]}</name><value>", read(address, "/conf", "*/*"))
+            with self.assertRaises(urllib.error.HTTPError) as refused:
+                read(address, "/conf?name=none")
+            self.assertEqual(refused.exception.code, 404)
+        bean, = json.loads(read(nodes[0], "/jmx?qry=Hadoop:service=NodeManager,name=NodeManagerMetrics"))["beans"]
+        self.assertGreater(bean["AvailableGB"], 0)
+        self.assertEqual(set(json.loads(read(page, "/ws/v1/cluster/userinfo?user.name=ann")).values()), {getpass.getuser(), "ann"})
 
     def test_rest_answers_as_its_document_says(self):
         done = self.finished_job()

@@ -197,6 +197,8 @@ class Managers(unittest.TestCase):
             self.assertEqual((status, info["haState"], info["haZooKeeperConnectionState"]), (200, state, "CONNECTED"))
         self.assertEqual(self.web(self.leader, "/isActive")[::2], (200, "I am Active!\n"))
         self.assertEqual(self.web(self.standby, "/isActive")[::2], (405, "I am not Active!\n"))
+        status, _, body = self.web(self.standby, "/conf?name=yarn.resourcemanager.ha.enabled")
+        self.assertEqual((status, "<value>true</value>" in body), (200, True), body)
         to = f"http://127.0.0.1:{self.cluster.ports[self.leader]['web']}"
         for path in ("/ws/v1/cluster/apps?state=RUNNING", "/cluster", "/fairlead/v1/queues", "/metrics"):
             self.assertEqual(self.web(self.standby, path)[:2], (307, to + path))

@@ -1,5 +1,7 @@
 #include "endpoints/yarn/refusals.h"
 
+#include "model/rejection.h"
+
 namespace fairlead::endpoints::yarn {
 namespace {
 
@@ -105,27 +107,19 @@ RemoteException ExceptionOf(const model::Refused& refused) {
     case kNoQueue:
       return Yarn("Failed to place application " + about.name(0) +
                   " in a queue and submit context queue is null or empty");
-    case kBadQueueName:
-      return Yarn("Illegal queue name '" + about.name(0) + "': " + about.name(1));
     case kBadPlacement:
       return Yarn("Application submitted by user " + about.name(0) + "with illegal queue name '" + about.name(1) +
                   "'.");
     case kNoGroups:
-      return Yarn("No groups returned for user " + about.name(0));
+      return Yarn("Group resolution failed: user " + about.name(0) + " has no groups here");
+    case kBadQueueName:
     case kNotPlaced:
-      return Yarn("Application rejected by queue placement policy");
     case kUnknownQueue:
-      return Yarn("Application submitted to unknown queue: " + about.name(0));
     case kQueueFull:
-      return Yarn("Queue " + about.name(0) + " takes no more applications now");
     case kNotALeaf:
-      return Yarn(about.name(0) + " is not a leaf queue");
     case kUserAccess:
-      return Yarn("User " + about.name(0) + " does not have permission to submit " + about.name(1) + " to queue " +
-                  about.name(2));
     case kQueueLacksType:
-      return Yarn("Cannot submit application " + about.name(0) + " to queue " + about.name(1) +
-                  " because it has zero amount of resource for a requested resource: " + about.name(2));
+      return Yarn(model::RejectionText(refused));
     case kAccessLists:
       return Yarn(std::string(ex::kAccessControl) + ": User " + about.name(0) + " does not have permission to submit " +
                   about.name(1) + " to queue " + about.name(2) + " denied by ACL for queue " + about.name(3));

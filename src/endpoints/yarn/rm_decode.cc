@@ -105,6 +105,9 @@ base::Status CheckTexts(const w::ApplicationSubmissionContextProto& context, con
                                       {"user", caller.user.size(), kNameMax},
                                       {"application_type", context.ApplicationType().size(), kNameMax},
                                       {"node_label_expression", context.NodeLabelExpression().size(), kNameMax}});
+  if (within.ok() && context.log_aggregation_context) {  // it is part of every container's token
+    within = Within("log_aggregation_context", context.log_aggregation_context->Encode().size(), 4 * kNameMax);
+  }
   if (within.ok() && context.am_container_spec) within = CheckLaunch(*context.am_container_spec);
   for (const w::ResourceRequestProto& ask : context.am_container_resource_request) {
     if (within.ok()) within = CheckNames(ask);

@@ -123,6 +123,11 @@ TEST(RmDecodeTest, TextsOfASubmissionHaveABoundEach) {
        [](Context& c, std::string text) {
          c.am_container_resource_request.emplace_back().resource_name = std::move(text);
        }},
+      {"log_aggregation_context", 4 * kNameMax,
+       [](Context& c, std::string text) {
+         text.resize(text.size() - 3);  // its tag and length
+         c.log_aggregation_context.emplace().include_pattern = std::move(text);
+       }},
       {"command of the launch context", kCommandsMax,
        [](Context& c, std::string text) { c.am_container_spec->command.push_back(std::move(text)); }},
       {"environment of the launch context", kEnvironmentMax,

@@ -7,6 +7,8 @@
 
 #include "base/check.h"
 #include "model/resource_words.h"
+#include "process/http/conf_page.h"
+#include "process/http/jmx.h"
 #include "process/http/metrics.h"
 #include "process/nm/layout.h"
 
@@ -165,6 +167,8 @@ http::Response Web::Answer(const http::Request& request, const Segments& path, c
     if (!view.healthy) return http::TextResponse(503, "unhealthy: " + view.health_report + "\n");
     return http::TextResponse(200, view.registered ? "ok\n" : "ok, not registered yet\n");
   }
+  if (request.path == "/jmx") return Jmx(request);
+  if (request.path == "/conf") return http::ConfPage(request, options_.configuration.get());
   if (IsAppLogs(path)) return AppLogs(request, path, logs);
   if (path.size() == 2 && path[0] == "static") {
     if (const http::StaticFile* file = FindWebFile(path[1])) return http::StaticResponse(request, *file);
@@ -504,6 +508,37 @@ http::Response Web::LogPage(const http::Request& request, const Segments& path, 
 }
 
 // ---- Metrics ------------------------------------------------------------------------------------------------------
+
+// NodeManagerMetrics: what has a meaning here, GiB rounded down as there.
+http::Response Web::Jmx(const http::Request& request) const {
+  const fairlead::nm::View view = manager_.View();
+  const model::Resources available = view.capacity - view.allocated;
+  int64_t preparing = 0;
+  int64_t running = 0;
+  int64_t live = 0;
+  for (const ContainerView& container : view.containers) {
+    preparing += container.state == model::nm::ContainerState::kLocalizing;
+    running += container.state == model::nm::ContainerState::kRunning;
+    live += !IsOver(container);
+  }
+  http::Bean bean{"Hadoop:service=NodeManager,name=NodeManagerMetrics",
+                  "NodeManagerMetrics",
+                  {{"tag.Context", "yarn"},
+                   {"tag.Hostname", manager_.identity().host},
+                   {"ContainersLaunched", view.counters.launched},
+                   {"ContainersCompleted", view.counters.completed},
+                   {"ContainersFailed", view.counters.failed},
+                   {"ContainersKilled", view.counters.killed},
+                   {"ContainersIniting", preparing},
+                   {"ContainersRunning", running},
+                   {"AllocatedContainers", live},
+                   {"AllocatedGB", view.allocated.memory_mib() / 1024},
+                   {"AvailableGB", available.memory_mib() / 1024},
+                   {"AllocatedVCores", view.allocated.vcores()},
+                   {"AvailableVCores", available.vcores()},
+                   {"CacheSizeBeforeClean", view.cache_bytes}}};
+  return http::JmxAnswer(request.query, {bean});
+}
 
 http::Response Web::Metrics() const {
   const fairlead::nm::View view = manager_.View();

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "endpoints/rest/configuration.h"
 #include "endpoints/rest/document.h"
 #include "process/http/server.h"
 #include "process/http/static_file.h"
@@ -34,6 +35,7 @@ class Web {
     bool check_virtual = true;
     bool check_physical = true;
     double virtual_ratio = 2.1;
+    std::shared_ptr<const endpoints::rest::Configuration> configuration;  // for /conf
   };
   static base::Result<std::unique_ptr<Web>> Start(env::Loop& loop, env::Net& net, ContainerLogs& logs,
                                                   NodeManager& manager, Options options);
@@ -69,6 +71,7 @@ class Web {
   http::Response FrontPage(const http::Request& request) const;
   http::Response LogPage(const http::Request& request, const Segments& path, const Logs& logs) const;
   http::Response Metrics() const;
+  http::Response Jmx(const http::Request& request) const;
   /// Metrics with those of the auxiliary services behind them.
   void TellMetrics(const http::Server::Reply& reply);
   Document NodeInfo() const;

@@ -227,6 +227,7 @@ void ResourceManager::GetReport(const rpc::IncomingCall& call) {
   row.logs = LogsOf(*app);
   const bool full = MayAccess(call.caller.user, *app, false);
   response.application_report = Report(row, full, FactsForReports());
+  if (full) response.application_report->diagnostics = DiagnosticsOf(*app);
   const Attempt* attempt = app->current();
   if (secured() && full && attempt && attempt->state == m::AttemptState::kRunning) {
     w::ClientToAMTokenIdentifierProto identifier;

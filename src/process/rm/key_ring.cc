@@ -6,6 +6,7 @@
 
 #include "base/stored.h"
 #include "endpoints/yarn/rm_convert.h"
+#include "process/rm/log_context.h"
 #include "process/rm/reports.h"
 #include "wire/hadoop_rpc/base64.h"
 
@@ -186,6 +187,7 @@ wire::hadoop_rpc::TokenProto KeyRing::ContainerToken(const model::rm::ContainerI
   identifier.rm_identifier = core_.cluster_timestamp();
   identifier.priority = endpoints::yarn::PriorityToWire(container.priority);
   identifier.creation_time = container.created.ms;
+  if (owner) identifier.log_aggregation_context = LogContextOf(owner->submission.context);
   identifier.node_label_expression = "";
   identifier.container_type =
       container.is_master ? w::ContainerTypeProto::kApplicationMaster : w::ContainerTypeProto::kTask;

@@ -360,17 +360,18 @@ bool ResourceManager::QueueAccess(const std::string& user, const std::string& qu
   return fairlead::rm::QueueAllows(queues(), queue, user, groups_.Of(user), administer);
 }
 
+bool ResourceManager::QueueExists(const std::string& queue) const {
+  const std::vector<scheduler::QueueView> queues = scheduler().GetQueues().queues;
+  return std::ranges::any_of(queues, [name = FullQueueName(queue)](const auto& one) { return one.name == name; });
+}
+
 // ClientRMService.moveApplicationAcrossQueues.
 std::string ResourceManager::MoveError(const std::string& user, const model::ApplicationId& app,
                                        const std::string& queue) const {
   const base::Status within = endpoints::yarn::Within("queue", queue.size(), endpoints::yarn::kNameMax);
   if (!within.ok()) return within.error().message;
   if (!options_.core.acls) return "";
-  const std::vector<scheduler::QueueView> queues = scheduler().GetQueues().queues;
-  const bool exists = std::any_of(queues.begin(), queues.end(), [name = FullQueueName(queue)](const auto& candidate) {
-    return candidate.name == name;
-  });
-  if (exists && (QueueAccess(user, queue, false) || QueueAccess(user, queue, true))) return "";
+  if (QueueExists(queue) && (QueueAccess(user, queue, false) || QueueAccess(user, queue, true))) return "";
   return "User " + user + " cannot submit applications to target queue or the target queue doesn't exist: " + queue +
          " while moving " + ToString(app);
 }
@@ -410,6 +411,22 @@ Viewer ResourceManager::ViewerOf(const std::string& user) const {
 ReportFacts ResourceManager::FactsForReports() {
   summary_.RefreshNodes(*machine_);
   return {loop_.Wall(), core().config().ProxyBase(), summary_.cluster().capacity.memory_mib()};
+}
+
+namespace {
+bool HasNoMasterYet(const Attempt* attempt) {
+  return attempt != nullptr &&
+         (attempt->state == m::AttemptState::kSubmitted || attempt->state == m::AttemptState::kScheduled ||
+          attempt->state == m::AttemptState::kAllocatedSaving || attempt->state == m::AttemptState::kAllocated);
+}
+}  // namespace
+
+std::string ResourceManager::DiagnosticsOf(const fairlead::rm::App& app) {
+  const std::string& own = Core::VisibleDiagnostics(app);
+  if (!own.empty() || !app.in_scheduler || !HasNoMasterYet(app.current())) return own;
+  return waiting_texts_.Of(app.index, now(), [&] {
+    return WaitingText(app, scheduler().Why(app.index, now()), options_.hadoop_scheduler, now_wall());
+  });
 }
 
 endpoints::yarn::Submitter ResourceManager::SubmitterOf(const std::string& user, const std::string& address) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "endpoints/rest/configuration.h"
 #include "endpoints/yarn/rm_decode.h"
 #include "env/loop.h"
 #include "env/net.h"
@@ -29,6 +30,7 @@
 #include "process/rm/stored_state.h"
 #include "process/rm/summary.h"
 #include "process/rm/viewer.h"
+#include "process/rm/waiting_text.h"
 #include "process/rpc/rpc_server.h"
 #include "wire/yarn/client.h"
 #include "wire/yarn/master.h"
@@ -60,6 +62,9 @@ struct ResourceManagerOptions {
   LauncherTimes launcher;
   model::AccessList admin_acl = {.everybody = true, .users = {}, .groups = {}};  // yarn.admin.acl
   std::string version = "3.3.6";  // what clients are told of the protocol's Hadoop
+  std::string login_user;         // whom this process runs as
+  /// What /conf shows; null: it is nobody's.
+  std::shared_ptr<const endpoints::rest::Configuration> configuration;
   // Look-ups that may block: called on any thread, several at a time.
   std::function<std::vector<std::string>(const std::string&)> groups_of;
   std::function<std::string(const std::string&)> rack_of;
@@ -159,6 +164,8 @@ class ResourceManager {
   bool IsAdministrator(const std::string& user) const;
   /// Is `user` on the list of the queue or of one above it?
   bool QueueAccess(const std::string& user, const std::string& queue, bool administer) const;
+  /// Does the scheduler have such a queue? O(queues).
+  bool QueueExists(const std::string& queue) const;
   /// Empty when `user` may move an application to the queue; else why not, as Hadoop says it.
   std::string MoveError(const std::string& user, const model::ApplicationId& app, const std::string& queue) const;
   endpoints::yarn::Submitter SubmitterOf(const std::string& user, const std::string& address) const;
@@ -214,6 +221,8 @@ class ResourceManager {
   /// The user, for as long as this thread decides nothing.
   Viewer ViewerHere(const std::string& user) const;
   ReportFacts FactsForReports();
+  /// The application's diagnostics; while it has no master, why (WaitingText).
+  std::string DiagnosticsOf(const fairlead::rm::App& app);
 
   /// Counters for /metrics.
   struct Counters {
@@ -355,6 +364,7 @@ class ResourceManager {
   std::map<model::rm::CallToken, Answer> answers_;
   Counters counters_;
   Lately lately_;
+  WaitingTexts waiting_texts_;
   Charts charts_;
   LargeAnswers large_{loop_, [this] { return server_->held_bytes(); }};
   Summary summary_{[this](const fairlead::rm::App& app) { return LogsOf(app); }};

@@ -78,6 +78,15 @@ struct QueueSums {
   int64_t reservations = 0;
   int64_t pending = 0;
   model::Resources reserved;
+  int64_t In(model::rm::AppState state) const { return apps[static_cast<size_t>(state)]; }
+  /// Finished, whatever they told of it.
+  int64_t Completed() const { return In(model::rm::AppState::kFinishing) + In(model::rm::AppState::kFinished); }
+  /// Before their end.
+  int64_t Live() const {
+    int64_t live = -Completed() - In(model::rm::AppState::kFailed) - In(model::rm::AppState::kKilled);
+    for (const int64_t count : apps) live += count;
+    return live;
+  }
   friend bool operator==(const QueueSums&, const QueueSums&) = default;
 };
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "process/http/conf_page.h"
+
 namespace fairlead::process::rm {
 
 base::Result<std::unique_ptr<Web>> Web::Start(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
@@ -77,6 +79,9 @@ void Web::Route(const http::Request& request, const Reply& reply) {
   if (request.path == "/metrics") return Metrics(reply);
   const bool reads = request.method == "GET" || request.method == "HEAD";
   if (request.path == "/jmx" && reads) return Jmx(request, reply);
+  if (request.path == "/conf" && reads) {
+    return reply(http::ConfPage(request, manager_.options().configuration.get()));
+  }
   if (request.path == "/stacks" || request.path == "/logLevel") {
     return reply(http::TextResponse(200, request.path == "/stacks"
                                              ? "This is no Java program. /metrics has what its threads take; "

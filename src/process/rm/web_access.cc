@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <utility>
 
 #include "process/rm/web.h"
@@ -11,19 +10,10 @@ namespace fairlead::process::rm {
 
 using endpoints::rest::Document;
 
-namespace {
-
-bool IsQueue(const scheduler::View& view, const std::string& name) {
-  return std::ranges::any_of(view.queues, [&](const scheduler::QueueView& queue) { return queue.name == name; });
-}
-
-}  // namespace
-
 void Web::QueueAccess(const http::Request& request, const Segments& path, const Reply& reply) {
   const std::string& queue = path[0];
   const std::string caller = http::CallerOf(request);
-  const bool exists = IsQueue(manager_.scheduler().GetQueues(), FullQueueName(queue));
-  if (!exists || !manager_.QueueAccess(caller, queue, true)) {
+  if (!manager_.QueueExists(queue) || !manager_.QueueAccess(caller, queue, true)) {
     return reply(Error(request, 403, "ForbiddenException",
                        "java.lang.Exception: User=" + caller + " doesn't haven access to queue=" + queue +
                            " so it cannot check ACLs for other users."));

@@ -242,6 +242,13 @@ void Web::Cluster(const http::Request& request, const Segments& path, const Repl
                        "java.lang.Exception: Reservation is not enabled. Please enable & try again"));
   }
   if (path.size() > (what == "nodes" ? 2U : 1U)) return reply(NotFound());
+  if (what == "userinfo") {
+    return reply(http::Rendered(request,
+                                Document::Object()
+                                    .Add("rmLoginUser", manager_.options().login_user)
+                                    .Add("requestedUser", http::CallerOf(request)),
+                                BareRoot(request, "clusterUserInfo")));
+  }
   if (what == "metrics") return ClusterMetrics(request, reply);
   if (what == "scheduler") return ClusterScheduler(request, reply);
   if (what == "apps") return Apps(request, reply);
@@ -291,11 +298,7 @@ namespace {
 
 /// `demand`: what the root asks for and does not have.
 Document MetricsDocument(const ClusterSums& sums, int32_t submitted, const model::Resources& demand) {
-  const auto apps = [&](AppState state) { return sums.all.apps[static_cast<size_t>(state)]; };
   const auto nodes = [&](NodeState state) { return sums.nodes[static_cast<size_t>(state)]; };
-  const int64_t completed = apps(AppState::kFinishing) + apps(AppState::kFinished);
-  int64_t live = -completed - apps(AppState::kFailed) - apps(AppState::kKilled);
-  for (const int64_t count : sums.all.apps) live += count;
   int64_t all_nodes = -nodes(NodeState::kNew);
   for (const int64_t count : sums.nodes) all_nodes += count;
   const model::Resources& total = sums.capacity;
@@ -306,11 +309,12 @@ Document MetricsDocument(const ClusterSums& sums, int32_t submitted, const model
   };
   return Document::Object()
       .Add("appsSubmitted", submitted)
-      .Add("appsCompleted", completed)
+      .Add("appsCompleted", sums.all.Completed())
       .Add("appsPending", sums.all.without_master)
-      .Add("appsRunning", live - sums.all.without_master)  // QueueMetrics.runAppAttempt: from its first container on
-      .Add("appsFailed", apps(AppState::kFailed))
-      .Add("appsKilled", apps(AppState::kKilled))
+      .Add("appsRunning",
+           sums.all.Live() - sums.all.without_master)  // QueueMetrics.runAppAttempt: from its first container on
+      .Add("appsFailed", sums.all.In(AppState::kFailed))
+      .Add("appsKilled", sums.all.In(AppState::kKilled))
       .Add("reservedMB", reserved.memory_mib())
       .Add("availableMB", total.memory_mib() - used.memory_mib() - reserved.memory_mib())
       .Add("allocatedMB", used.memory_mib())
@@ -409,7 +413,7 @@ void AddUsage(const AppRow& row, const AppFacts& facts, Document& document) {
 }
 
 // dao/AppInfo: what the caller may not see is left out.
-Document AppDocument(const AppRow& row, bool full, const AppFacts& facts) {
+Document AppDocument(const AppRow& row, bool full, const AppFacts& facts, std::string diagnostics) {
   const App& app = row.app;
   const base::WallTime now = facts.now;
   const Attempt* attempt = app.current();
@@ -427,7 +431,7 @@ Document AppDocument(const AppRow& row, bool full, const AppFacts& facts) {
                             visible != AppState::kSubmitted && visible != AppState::kAccepted;
   document.Add("trackingUI", !master_known ? "UNASSIGNED" : finished > 0 ? "History" : "ApplicationMaster");
   if (full && master_known) document.Add("trackingUrl", TrackingUrl(app, *attempt));
-  if (full) document.Add("diagnostics", DiagnosticsText(app));
+  if (full) document.Add("diagnostics", std::move(diagnostics));
   document.Add("clusterId", facts.cluster_timestamp)
       .Add("applicationType", app.submission.type)
       .Add("applicationTags", Join(app.submission.tags, ","))
@@ -469,8 +473,6 @@ Document TimeoutDocument(const App& app, base::WallTime now) {
   return timeout;
 }
 
-std::string DiagnosticsText(const App& app) { return Core::VisibleDiagnostics(app); }
-
 void Web::Apps(const http::Request& request, const Reply& reply) {
   const AppFilter filter(request);
   if (!filter.error.empty()) return reply(Error(request, 400, filter.exception, filter.error));
@@ -479,7 +481,7 @@ void Web::Apps(const http::Request& request, const Reply& reply) {
       Document::List list;
       rows.ForEach([&](const AppRow& row) {
         if (static_cast<int64_t>(list.size()) < filter.limit && filter.Passes(row.app))
-          list.push_back(AppDocument(row, viewer.May(row.app, false), facts));
+          list.push_back(AppDocument(row, viewer.May(row.app, false), facts, Core::VisibleDiagnostics(row.app)));
       });
       Document apps = Document::Object();
       if (!list.empty()) apps.Add("app", Document(std::move(list)));
@@ -508,7 +510,8 @@ void Web::ClusterApp(const http::Request& request, const Segments& path, const R
     AppRow row = RowOf(*app, manager_.scheduler(), manager_.now_wall());
     row.logs = manager_.LogsOf(*app);
     const bool full = manager_.MayAccess(http::CallerOf(request), *app, false);
-    return reply(http::Rendered(request, AppDocument(row, full, FactsOf(manager_)), "app"));
+    return reply(
+        http::Rendered(request, AppDocument(row, full, FactsOf(manager_), manager_.DiagnosticsOf(*app)), "app"));
   }
   if (part == "state" && get) {
     return reply(http::Rendered(request, Document::Object().Add("state", StateName(Core::VisibleState(*app))),

@@ -91,23 +91,20 @@ std::string QueueBeanName(const std::string& path) {
 http::Bean QueueBean(const scheduler::QueueView& queue, const QueueSums& sums, const model::Resources& cluster,
                      const std::string& host) {
   http::Bean bean = MakeBean(QueueBeanName(queue.name));
-  const auto apps = [&](AppState state) { return sums.apps[static_cast<size_t>(state)]; };
-  const int64_t ended = apps(AppState::kFinishing) + apps(AppState::kFinished);
-  int64_t all = 0;
-  for (const int64_t count : sums.apps) all += count;
-  const int64_t live = all - ended - apps(AppState::kFailed) - apps(AppState::kKilled);
+  const int64_t failed = sums.In(AppState::kFailed);
+  const int64_t killed = sums.In(AppState::kKilled);
   model::Resources pending = queue.demand - queue.used;
   for (size_t type = 0; type < model::Resources::kMaxTypes; ++type) pending[type] = std::max<int64_t>(0, pending[type]);
   ordered_json& to = bean.attributes;
   to = {{"tag.Queue", queue.name},
         {"tag.Context", "yarn"},
         {"tag.Hostname", host},
-        {"AppsSubmitted", all},
-        {"AppsRunning", live - sums.without_master},
+        {"AppsSubmitted", sums.Live() + sums.Completed() + failed + killed},
+        {"AppsRunning", sums.Live() - sums.without_master},
         {"AppsPending", sums.without_master},
-        {"AppsCompleted", ended},
-        {"AppsKilled", apps(AppState::kKilled)},
-        {"AppsFailed", apps(AppState::kFailed)},
+        {"AppsCompleted", sums.Completed()},
+        {"AppsKilled", killed},
+        {"AppsFailed", failed},
         {"AllocatedContainers", sums.containers}};
   Add(to, "Allocated", queue.used);
   Add(to, "Available", queue.name == "root" ? cluster - queue.used : model::Resources{});

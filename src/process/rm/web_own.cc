@@ -477,7 +477,7 @@ Document Web::OwnApp(const App& app, const std::string& user) const {
     return std::move(
         document.Add("diagnostics", "").Add("attempts", none()).Add("running", none()).Add("pending", none()));
   }
-  document.Add("diagnostics", DiagnosticsText(app));
+  document.Add("diagnostics", Core::VisibleDiagnostics(app));
   document.Add("preemptable", fairlead::rm::TraitsOf(app.submission.tags).preemptable);
   Document::List attempts;
   for (const auto& [number, attempt] : app.attempts) {

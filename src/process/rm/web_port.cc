@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "process/http/conf_page.h"
 #include "process/rm/web_resources.h"
 
 namespace fairlead::process::rm {
@@ -49,6 +50,7 @@ base::Result<std::unique_ptr<WebPort>> WebPort::Listen(env::Loop& loop, env::Net
 std::optional<http::Response> WebPort::OfThisProcess(const http::Request& request) const {
   if (request.path == "/isActive") return http::TextResponse(405, "I am not Active!\n");
   if (request.path == "/healthz") return http::TextResponse(200, "standby\n");
+  if (request.path == "/conf") return http::ConfPage(request, standby_.configuration.get());
   if (request.path != "/ws/v1/cluster/info") return std::nullopt;
   ClusterFacts facts{standby_.started, standby_.version, false, false, !standby_.active().empty()};
   return http::Rendered(request, ClusterDocument(facts), "clusterInfo");

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "endpoints/rest/configuration.h"
 #include "env/loop.h"
 #include "env/net.h"
 #include "process/http/known_hosts.h"
@@ -26,6 +27,7 @@ class WebPort {
     std::function<std::string()> active;
     std::string version;  // of Hadoop's protocols
     int64_t started = 0;  // when this process did, milliseconds since 1970
+    std::shared_ptr<const endpoints::rest::Configuration> configuration;  // for /conf
   };
   static base::Result<std::unique_ptr<WebPort>> Listen(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
                                                        http::KnownHosts hosts, Standby standby);

@@ -45,7 +45,5 @@ struct ClusterFacts {
 endpoints::rest::Document ClusterDocument(const ClusterFacts& facts);
 /// dao/AppTimeoutInfo.
 endpoints::rest::Document TimeoutDocument(const App& app, base::WallTime now);
-/// The application's diagnostics, or what its master waits for.
-std::string DiagnosticsText(const App& app);
 
 }  // namespace fairlead::process::rm

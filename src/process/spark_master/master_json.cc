@@ -4,10 +4,13 @@
 #include <ctime>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "base/text.h"
 #include "process/http/json_text.h"
 #include "process/http/metrics.h"
+#include "process/http/spark_gauges.h"
 
 namespace fairlead::process::spark_master {
 
@@ -304,15 +307,35 @@ std::string ExecutorsJson(const StandaloneCluster& cluster, const std::string& i
   return http::JsonText(out, 2);
 }
 
-std::string MasterGauges(const StandaloneCluster& cluster) {
+namespace {
+
+http::SparkGauges MasterGauges(const StandaloneCluster& cluster) {
   const auto& apps = cluster.core().apps();
   const auto waiting = [&](uint32_t app) { return apps[app].state == sa::AppState::kWaiting; };
   const auto shown = [&](const auto& one) { return cluster.Shows(one.first); };
-  return http::GaugesJson({{"master.aliveWorkers", static_cast<int64_t>(TotalsOf(cluster).alive)},
-                           {"master.apps", static_cast<int64_t>(cluster.core().waiting_apps().size())},
-                           {"master.waitingApps", std::ranges::count_if(cluster.core().waiting_apps(), waiting)},
-                           {"master.workers", std::ranges::count_if(cluster.core().workers(), shown)}});
+  return {{"master.aliveWorkers", static_cast<int64_t>(TotalsOf(cluster).alive)},
+          {"master.apps", static_cast<int64_t>(cluster.core().waiting_apps().size())},
+          {"master.waitingApps", std::ranges::count_if(cluster.core().waiting_apps(), waiting)},
+          {"master.workers", std::ranges::count_if(cluster.core().workers(), shown)}};
 }
+
+/// Of applications that have not ended (ApplicationSource, without `status`, which is no number). As many as a page
+/// shows.
+http::SparkGauges ApplicationGauges(const StandaloneCluster& cluster) {
+  constexpr size_t kMost = 1000;
+  http::SparkGauges gauges;
+  const std::vector<uint32_t>& apps = cluster.core().waiting_apps();
+  for (size_t i = 0; i < std::min(apps.size(), kMost); ++i) {
+    const ApplicationRecord& record = cluster.applications()[apps[i]];
+    const std::string name = "application." + record.description.name + "." + std::to_string(record.started.ms) + ".";
+    gauges.emplace_back(name + "cores", cluster.core().apps()[apps[i]].cores_granted);
+    gauges.emplace_back(name + "runtime_ms", cluster.now().ms - record.started.ms);
+  }
+  std::ranges::sort(gauges);
+  return gauges;
+}
+
+}  // namespace
 
 http::Response MasterMetrics(const StandaloneCluster& cluster) {
   const Totals totals = TotalsOf(cluster);
@@ -457,6 +480,15 @@ void MasterPages::BeginJson(const std::string& field) {
       });
 }
 
+std::optional<http::Response> SparkMetrics(const StandaloneCluster& cluster, std::string path) {
+  if (path.ends_with('/')) path.pop_back();
+  if (path == "/metrics/master/json") return Json(http::GaugesJson(MasterGauges(cluster)));
+  if (path == "/metrics/applications/json") return Json(http::GaugesJson(ApplicationGauges(cluster)));
+  if (path == "/metrics/master/prometheus") return http::SparkPrometheus(MasterGauges(cluster));
+  if (path == "/metrics/applications/prometheus") return http::SparkPrometheus(ApplicationGauges(cluster));
+  return std::nullopt;
+}
+
 http::Response MasterPages::Answer(const http::Request& request) const {
   const StandaloneCluster& cluster = master_.cluster();
   if (request.method != "GET" && request.method != "HEAD") return http::TextResponse(405, "only GET is taken here");
@@ -464,7 +496,7 @@ http::Response MasterPages::Answer(const http::Request& request) const {
   if (path.starts_with("/app/kill") || path.starts_with("/driver/kill") || path.starts_with("/workers/kill")) {
     return http::TextResponse(405, "orders are given by POST");
   }
-  if (path == "/metrics/master/json" || path == "/metrics/master/json/") return Json(MasterGauges(cluster));
+  if (std::optional<http::Response> metrics = SparkMetrics(cluster, path)) return std::move(*metrics);
   if (path == "/app/json" || path == "/app/json/") {
     const auto id = request.query.find("appId");
     return Json(OneApplicationJson(cluster, id != request.query.end() ? id->second : ""));

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,8 +57,9 @@ struct MasterView {
 MasterView ViewOf(const StandaloneCluster& cluster);
 std::string MasterJson(const MasterView& view, const std::string& field, bool spark4);
 
-/// `/metrics/master/json/`: the gauges of Spark's MasterSource.
-std::string MasterGauges(const StandaloneCluster& cluster);
+/// Spark's metrics, of the master (MasterSource) and of applications that have not ended (ApplicationSource), in both
+/// forms: `/metrics/{master,applications}/{json,prometheus}/`. Nothing for any other path.
+std::optional<http::Response> SparkMetrics(const StandaloneCluster& cluster, std::string path);
 /// `/metrics`, for Prometheus.
 http::Response MasterMetrics(const StandaloneCluster& cluster);
 /// The executors of an application, the latest 200 of this life of the master with those that have ended:

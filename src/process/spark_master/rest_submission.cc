@@ -112,7 +112,9 @@ void RestSubmission::Create(const http::Request& request, const Reply& reply) {
     const bool known = std::ranges::find(kOtherMessages, *action) != kOtherMessages.end();
     const std::string what = action->is_string() ? action->get<std::string>() : action->dump();
     constexpr size_t kShown = 256;
-    return reply(Error(known ? 400 : 500, "Received message of unexpected type " + what.substr(0, kShown) + "."));
+    const std::string message = "Received message of unexpected type " + what.substr(0, kShown) + ".";
+    // Of a message that is none Spark's servlet fails, and its container answers.
+    return reply(known ? Error(400, message) : http::TextResponse(500, message + "\n"));
   }
   auto driver = ReadCreateRequest(body, {master_.cluster().url(), port_, spark4_, variables_});
   if (!driver) return reply(Error(400, "Malformed request: " + driver.error().message));

@@ -72,7 +72,7 @@ struct DriverRun {
   endpoints::spark::LaunchDriver launch;
   endpoints::spark::DriverState state = endpoints::spark::DriverState::kSubmitted;
   std::string directory;
-  bool pausing = false;  // before its next life
+  bool pausing = false;  // before its next life, or until its jar is there
   bool killed = false;
   base::Instant started;
   base::Duration pause = base::Duration::Seconds(1);  // before it is supervised into a next life
@@ -191,8 +191,13 @@ class SparkWorker {
   endpoints::spark::ExecutorDescription Describe(const ExecutorRun& run) const;
 
   // ---- drivers
-  base::Result<std::string> JarOf(const DriverRun& run);
+  struct Jar {
+    std::string from, to;
+  };
+  base::Result<Jar> JarOf(const DriverRun& run);
+  /// Fetches its jar; then RunDriver.
   base::Status StartDriver(const std::string& id);
+  base::Status RunDriver(const std::string& id, const std::string& jar);
   void OnDriverExit(const std::string& id, int32_t code);
   /// `why`: of one that could not be started.
   void EndDriver(const std::string& id, endpoints::spark::DriverState state, std::optional<std::string> why = {});

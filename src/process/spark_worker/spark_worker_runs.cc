@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "base/stored.h"
 #include "endpoints/spark/master_messages.h"
@@ -319,11 +321,14 @@ void SparkWorker::On(PeerId peer, const es::LaunchDriver& message) {
   }
 }
 
-/// The driver's jar on this machine. Only files are fetched: whatever else there is, spark-submit's --jars can name.
-base::Result<std::string> SparkWorker::JarOf(const DriverRun& run) {
+/// Where the driver's jar is, and where the driver has it: a `file:` one is copied into its directory, as Spark's
+/// Worker does. Only files are fetched: whatever else there is, spark-submit's --jars can name.
+base::Result<SparkWorker::Jar> SparkWorker::JarOf(const DriverRun& run) {
   std::string path = run.launch.description.jar_url;
+  bool stays = false;
   for (const char* scheme : {"file://", "file:", "local://", "local:"}) {
     if (!path.starts_with(scheme)) continue;
+    stays = path.starts_with("local:");
     path.erase(0, std::string_view(scheme).size());
     break;
   }
@@ -331,8 +336,33 @@ base::Result<std::string> SparkWorker::JarOf(const DriverRun& run) {
     return base::Error{"the jar " + path + " is no file: only file: and local: are supported here"};
   }
   if (const auto there = world_.disk.Stat(path); !there.ok()) return there.error();
-  return path;
+  const std::string name = path.substr(path.rfind('/') + 1);
+  if (name.empty() || name == "." || name == "..") return base::Error{"the jar " + path + " is no file"};
+  return Jar{path, stays ? path : run.directory + "/" + name};
 }
+
+namespace {
+
+/// One that is there already, of an earlier life, stays. On a thread of its own: jars are large.
+base::Status CopyJar(env::Disk& disk, const std::string& from, const std::string& to) {
+  if (from == to || disk.Stat(to).ok()) return {};
+  const std::string part = to + ".part";
+  (void)disk.RemoveTree(part).ok();
+  auto in = disk.OpenForReading(from);
+  if (!in.ok()) return in.error();
+  auto out = disk.OpenForAppending(part);
+  if (!out.ok()) return out.error();
+  std::vector<char> piece(size_t{1} << 20);
+  for (uint64_t at = 0;;) {
+    const auto read = (*in)->ReadAt(at, piece);
+    if (!read.ok()) return read.error();
+    if (*read == 0) return disk.Rename(part, to);
+    if (const base::Status added = (*out)->Append({piece.data(), *read}); !added.ok()) return added;
+    at += *read;
+  }
+}
+
+}  // namespace
 
 base::Status SparkWorker::StartDriver(const std::string& id) {
   DriverRun& run = drivers_.at(id);
@@ -341,7 +371,20 @@ base::Status SparkWorker::StartDriver(const std::string& id) {
   if (const base::Status made = world_.disk.MakeDirectories(run.directory); !made.ok()) return made;
   const auto jar = JarOf(run);
   if (!jar) return jar.error();
-  env::SpawnRequest request = DriverProcess(settings_.launch, run.launch, run.directory, *jar);
+  run.pausing = true;  // until its jar is there
+  const auto copied = std::make_shared<base::Status>();
+  world_.loop.Offload([disk = &world_.disk, jar = *jar, copied] { *copied = CopyJar(*disk, jar.from, jar.to); },
+                      [this, alive = alive_, id, jar = jar->to, copied] {
+                        if (!*alive || !drivers_.contains(id)) return;
+                        const base::Status started = copied->ok() ? RunDriver(id, jar) : *copied;
+                        if (!started.ok()) OnFailed(id, started.error().message);
+                      });
+  return {};
+}
+
+base::Status SparkWorker::RunDriver(const std::string& id, const std::string& jar) {
+  DriverRun& run = drivers_.at(id);
+  env::SpawnRequest request = DriverProcess(settings_.launch, run.launch, run.directory, jar);
   if (!run.launch.resources.empty()) {
     const base::Status written = world_.disk.WriteFileAtomically(run.directory + "/resources.json",
                                                                  ResourcesFile(run.launch.resources, "spark.driver"));

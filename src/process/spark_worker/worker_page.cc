@@ -6,6 +6,7 @@
 
 #include "process/http/json_text.h"
 #include "process/http/metrics.h"
+#include "process/http/spark_gauges.h"
 #include "process/http/static_file.h"
 
 namespace fairlead::process::spark_worker {
@@ -108,13 +109,17 @@ http::Response WorkerMetrics(const SparkWorker& worker) {
   return text.ToResponse();
 }
 
-std::string WorkerGauges(const SparkWorker& worker) {
-  return http::GaugesJson({{"worker.coresFree", worker.settings().cores - worker.cores_used()},
-                           {"worker.coresUsed", worker.cores_used()},
-                           {"worker.executors", static_cast<int64_t>(worker.executors().size())},
-                           {"worker.memFree_MB", worker.settings().memory_mib - worker.memory_used()},
-                           {"worker.memUsed_MB", worker.memory_used()}});
+namespace {
+http::SparkGauges GaugesOf(const SparkWorker& worker) {
+  return {{"worker.coresFree", worker.settings().cores - worker.cores_used()},
+          {"worker.coresUsed", worker.cores_used()},
+          {"worker.executors", static_cast<int64_t>(worker.executors().size())},
+          {"worker.memFree_MB", worker.settings().memory_mib - worker.memory_used()},
+          {"worker.memUsed_MB", worker.memory_used()}};
 }
+}  // namespace
+
+std::string WorkerGauges(const SparkWorker& worker) { return http::GaugesJson(GaugesOf(worker)); }
 
 std::string WorkerJson(const SparkWorker& worker) {
   const SparkWorkerSettings& settings = worker.settings();
@@ -210,6 +215,7 @@ http::Response Page(const SparkWorker& worker, const http::Request& request) {
     return response;
   }
   if (path == "/fairlead/notices") return http::JsonResponse(200, WorkerNotices(worker));
+  if (path == "/metrics/prometheus") return http::SparkPrometheus(GaugesOf(worker));
   if (path == "/metrics") return WorkerMetrics(worker);
   if (path == "/healthz") return http::TextResponse(200, "ok\n");
   if (path == "/readyz") {  // executors may be started here

@@ -33,6 +33,20 @@ base::Result<std::string, model::Refused> Core::PlaceApp(const ev::AppAdded& eve
   return PlaceByRules(queues.tree().placement, defaults, request, lookup);
 }
 
+namespace {
+/// The type that `size` needs and the leaf, or a queue above it, may never have any amount of; "": none.
+std::string LackedType(const Queues& queues, QueueId leaf, const Resources& size) {
+  for (QueueId at = leaf; at.valid(); at = queues[at].parent) {
+    if (!queues[at].max_setting) continue;
+    for (const auto& [type, amount] : queues[at].max_setting->absolute) {
+      const int known = model::ResourceTypes::Find(type);
+      if (amount == 0 && known >= 0 && size[static_cast<size_t>(known)] > 0) return type;
+    }
+  }
+  return "";
+}
+}  // namespace
+
 void Core::On(const ev::AppAdded& event) {
   FL_CHECK(event.app.valid(), "an application needs an index");
   const auto placed = PlaceApp(event);
@@ -46,6 +60,9 @@ void Core::On(const ev::AppAdded& event) {
   if (!leaf.valid()) return Refuse(event.token, {Refusal::kNotALeaf, {name}, {}, {}});
   for (const model::Ask& ask : event.master_asks) {
     model::Refused refused = CheckSize(leaf, ask.capability);
+    if (const std::string type = LackedType(books_.queues, leaf, ask.capability); !refused && !type.empty()) {
+      refused = {Refusal::kQueueLacksType, {ToString(event.id), books_.queues[leaf].name, type}, {}, {}};
+    }
     if (!refused || event.recovering) continue;
     books_.queues.DropIfUnused(leaf);
     TellTree();

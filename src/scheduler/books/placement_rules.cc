@@ -25,7 +25,7 @@ class Placer {
     if (rule.name == "specified") return Specified(rule);
     if (rule.name == "user" || rule.name == "nestedUserQueue") return Under(rule, AsQueuePart(request_.user));
     if (rule.name == "primaryGroup") {
-      return request_.groups.empty() ? Answer{} : Under(rule, AsQueuePart(request_.groups.front()));
+      return request_.groups.empty() ? WithoutGroups() : Under(rule, AsQueuePart(request_.groups.front()));
     }
     if (rule.name == "secondaryGroupExistingQueue") return ByGroup(rule);
     if (rule.name == "default") {
@@ -61,7 +61,11 @@ class Placer {
     return full ? Allow(rule, full.value()) : BadName(name, full.error());
   }
 
+  /// Nobody is without a group: they could not be looked up, and another queue than the meant one would be a guess.
+  Answer WithoutGroups() const { return {{}, {model::Refusal::kNoGroups, {request_.user}, {}, {}}}; }
+
   Answer ByGroup(const model::PlacementRule& rule) const {
+    if (request_.groups.empty()) return WithoutGroups();
     for (const std::string& group : request_.groups) {
       const Answer answer = Under(rule, AsQueuePart(group));
       if (!answer.queue.empty() && lookup_.configured(answer.queue)) return answer;

@@ -330,6 +330,34 @@ TEST(FairleadTest, PlacementRulesChooseTheQueue) {
   added.queue = "root.science";
   cluster.Send(added);
   EXPECT_EQ(cluster.Last<ev::CallRefused>().at(0).refused.why, model::Refusal::kNotALeaf);
+  added.app = {2};
+  added.queue = "";
+  added.groups = {};
+  cluster.Send(added);
+  EXPECT_EQ(cluster.Last<ev::CallRefused>().at(0).refused,
+            (model::Refused{model::Refusal::kNoGroups, {"ann.b"}, {}, {}}));
+}
+
+TEST(FairleadTest, AQueueThatMayHaveNothingRefusesApplications) {
+  FairleadConfig config;
+  config.queues.queues.resize(2);
+  config.queues.queues[0].name = "root.t";
+  config.queues.queues[0].parent_type = true;
+  config.queues.queues[0].max_resources.emplace().absolute = {{"memory-mb", 4096}, {"vcores", 0}};
+  config.queues.queues[0].max_resources->unnamed = INT64_MAX;
+  config.queues.queues[1].name = "root.t.leaf";
+  TestCluster cluster(config);
+  ev::AppAdded added;
+  added.app = {0};
+  added.id = {1, 1};
+  added.queue = "root.t.leaf";
+  added.master_asks.emplace_back().capability = Resources::Of(1024, 1);
+  cluster.Send(added);
+  EXPECT_EQ(cluster.Last<ev::CallRefused>().at(0).refused,
+            (model::Refused{model::Refusal::kQueueLacksType, {"application_1_0001", "root.t.leaf", "vcores"}, {}, {}}));
+  added.master_asks[0].capability = Resources::Of(1024, 0);
+  cluster.Send(added);
+  EXPECT_EQ(cluster.Last<ev::AppAccepted>().size(), 1u);
 }
 
 }  // namespace

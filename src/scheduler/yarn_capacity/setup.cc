@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/queue_lifetimes.h"
 #include "scheduler/yarn_capacity/capacity.h"
 
 namespace fairlead::scheduler::yarn_capacity {
@@ -159,7 +160,7 @@ class SetUpQueue {
   CapacityProblem Run() {
     if (keys_.problem) return keys_.problem;
     for (auto part : {&SetUpQueue::Labels, &SetUpQueue::Capacities, &SetUpQueue::Amounts,
-                      &SetUpQueue::MaximumAllocation, &SetUpQueue::State}) {
+                      &SetUpQueue::MaximumAllocation, &SetUpQueue::Lifetimes, &SetUpQueue::State}) {
       if (CapacityProblem problem = (this->*part)()) return problem;
     }
     Weights();
@@ -333,6 +334,14 @@ class SetUpQueue {
     }
     to().maximum_allocation = most;
     return {};
+  }
+
+  /// QueueAppLifetimeAndLimitSettings; the resource manager keeps to them.
+  CapacityProblem Lifetimes() {
+    const model::QueueLifetimes of = model::LifetimesOf(books_.file, queue_.path);
+    if (parent() == nullptr || of.maximum <= 0 || of.standard <= of.maximum) return {};
+    return {model::CapacityFault::kRuntime, "Default lifetime " + std::to_string(of.standard) +
+                                                " can't exceed maximum lifetime " + std::to_string(of.maximum)};
   }
 
   /// QueueStateHelper.setQueueState.

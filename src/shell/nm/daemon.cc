@@ -16,6 +16,7 @@
 #include "process/nm/web.h"
 #include "shell/base/logging.h"
 #include "shell/base/open_ports.h"
+#include "shell/base/shown_configuration.h"
 #include "shell/base/state_directory.h"
 #include "shell/nm/container_logs.h"
 #include "shell/nm/dirs.h"
@@ -189,10 +190,10 @@ int RunNodeManager(const NmOptions& options) {
   for (const auto& service : daemon.services) environment.services.push_back(service.get());
   daemon.manager = std::make_unique<process::nm::NodeManager>(environment, settings.manager);
   const fairlead::nm::Config& core = settings.manager.core;
-  auto web =
-      process::nm::Web::Start(*daemon.loop, *daemon.loop, *daemon.logs, *daemon.manager,
-                              {settings.web, settings.hosts, settings.may_view, settings.cluster_page,
-                               environment.services, core.check_virtual, core.check_physical, core.virtual_ratio});
+  auto web = process::nm::Web::Start(
+      *daemon.loop, *daemon.loop, *daemon.logs, *daemon.manager,
+      {settings.web, settings.hosts, settings.may_view, settings.cluster_page, environment.services, core.check_virtual,
+       core.check_physical, core.virtual_ratio, ShownConfiguration(source->conf)});
   if (!web) return Refuse(web.error().message, 1);
   daemon.web = std::move(*web);
   daemon.manager->SetHttpPort(daemon.web->local().port);

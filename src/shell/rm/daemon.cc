@@ -19,7 +19,9 @@
 #include "profiles/profile.h"
 #include "shell/base/logging.h"
 #include "shell/base/open_ports.h"
+#include "shell/base/shown_configuration.h"
 #include "shell/base/state_directory.h"
+#include "shell/base/view_access.h"
 #include "shell/rm/journal.h"
 #include "shell/rm/queue_file.h"
 #include "shell/rm/replay.h"
@@ -177,6 +179,8 @@ base::Result<Configuration> ReadConfiguration(const SettingsSource& from, env::S
   base::Result<RmSettings> settings = ReadRmSettings(*source, from.hadoop_conf, store);
   if (!settings.ok()) return settings.error();
   if (base::Status kept = KeepStrangersOut(source->conf); !kept.ok()) return kept.error();
+  settings->manager.configuration = ShownConfiguration(source->conf);
+  settings->manager.login_user = OwnUser();
   // Read again by each refresh, keys and files: Hadoop does so, too.
   settings->manager.host_lists = [from]() -> base::Result<model::rm::RefreshNodes> {
     const base::Result<config::Settings> now = LoadSettings(from);
@@ -282,6 +286,7 @@ base::Status StartAsMember(Daemon& daemon, Configuration& configuration, const S
   process::rm::WebPort::Standby standby;
   standby.version = settings.manager.version;
   standby.started = daemon.loop->Wall().ms;
+  standby.configuration = settings.manager.configuration;
   standby.acting = [&daemon] { return daemon.Acting() != nullptr; };
   standby.active = [&daemon, web = ha.web, own = ha.id]() -> std::string {
     const std::optional<std::string> leader = daemon.leadership->leader();

@@ -111,6 +111,12 @@ TEST(RmSettingsTest, QueuesThatHadoopRefusesAreRefusedAtTheStart) {
   const auto read = ReadRmSettings(config::Settings(), directory.path());
   ASSERT_FALSE(read.ok());
   EXPECT_THAT(read.error().message, testing::HasSubstr("the queues are refused: "));
+  const ConfDirectory lives({{"capacity-scheduler.xml",
+                              "<configuration>" + Property("root.queues", "a") + Property("root.a.capacity", "100") +
+                                  Property("root.a.maximum-application-lifetime", "10") +
+                                  Property("root.a.default-application-lifetime", "20") + "</configuration>"}});
+  EXPECT_THAT(ReadRmSettings(config::Settings(), lives.path()).error().message,
+              testing::HasSubstr("Default lifetime 20 can't exceed maximum lifetime 10"));
 }
 
 /// A store that holds what `yarn schedulerconf` made of the queues.

@@ -1,0 +1,30 @@
+#include "model/rejection.h"
+
+namespace fairlead::model {
+
+std::string RejectionText(const Refused& refused) {
+  using enum Refusal;
+  const auto name = [&](size_t i) { return i < refused.names.size() ? refused.names[i] : std::string(); };
+  switch (refused.why) {
+    case kBadQueueName:
+      return "Illegal queue name '" + name(0) + "': " + name(1);
+    case kNotPlaced:
+      return "Application rejected by queue placement policy";
+    case kUnknownQueue:
+      return "Application submitted to unknown queue: " + name(0);
+    case kQueueFull:
+      return "Queue " + name(0) + " takes no more applications now";
+    case kNotALeaf:
+      return name(0) + " is not a leaf queue";
+    case kUserAccess:
+      return "User " + name(0) + " does not have permission to submit " + name(1) + " to queue " + name(2);
+    case kQueueLacksType:
+      return "Cannot submit application " + name(0) + " to queue " + name(1) +
+             " because it has zero amount of resource for a requested resource! Invalid requested AM resources: " +
+             name(2);
+    default:
+      return ToString(refused);
+  }
+}
+
+}  // namespace fairlead::model

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+#include "model/refusal.h"
+
+namespace fairlead::model {
+
+/// What an application's diagnostics say when the scheduler did not take it (FairScheduler.addApplication; reasons that
+/// Hadoop does not know get a sentence of their own).
+std::string RejectionText(const Refused& refused);
+
+}  // namespace fairlead::model
