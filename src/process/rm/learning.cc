@@ -1,0 +1,24 @@
+#include "process/rm/learning.h"
+
+#include "process/ask/learned.h"
+#include "rm/session_tags.h"
+
+namespace fairlead::process::rm {
+
+void Learning::Take(base::Instant now, base::WallTime wall, const fairlead::rm::Core& core,
+                    std::span<const model::scheduler::Effect> effects) {
+  for (const model::scheduler::Effect& effect : effects) {
+    const auto* finished = std::get_if<model::scheduler::Finished>(&effect);
+    if (!finished || finished->exit_status != 0) continue;
+    const fairlead::rm::App* app = core.AppAt(finished->app);
+    const fairlead::rm::Container* container = app ? app->containers.Find(finished->container) : nullptr;
+    if (!container || !container->launched) continue;
+    // Whoever has it reads on what it was.
+    if (times_.use_count() > 1) times_ = std::make_shared<scheduler::RunTimes>(*times_);
+    const int32_t priority = container->is_master ? ask::kMasterPriority : container->priority;
+    times_->Learn({app->submission.user, fairlead::rm::KindOf(app->submission.name), priority, container->resources.amount},
+                  base::Duration::Millis(wall.ms - container->created.ms), now);
+  }
+}
+
+}  // namespace fairlead::process::rm
