@@ -111,7 +111,7 @@ void Future::Run() {
     const base::Instant next = Next();
     if (next > until_ || (due_.empty() && waiting_ == 0)) break;
     // Before time moves on: whose beat it is depends on who waited then.
-    const bool beat = waiting_ > 0 && next > now_ && next <= awake_until_;
+    const bool beat = waiting_ > 0 && next > now_;
     now_ = next;
     TellDue();
     if (beat) TellBeats();
