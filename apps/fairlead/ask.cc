@@ -67,7 +67,8 @@ int WhatIf(const Command& command, Cluster& cluster, const WhatIfOptions& option
     body["queues_file"] = text.str();
   }
   if (!options.ahead.empty()) body["for"] = options.ahead;
-  const auto answer = AskFairlead(cluster, "what-if", "POST", body.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+  const auto answer =
+      AskFairlead(cluster, "what-if", "POST", body.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
   if (!answer.ok()) return command.Fail(answer.error());
   if (command.options.json) {
     PrintJson(*answer);
@@ -124,7 +125,8 @@ void AddAsk(CLI::App& app, int& exit_code) {
     auto& change = options->changes.emplace_back(name, std::vector<std::string>());
     what_if->add_option(std::string("--") + name, change.second, help);
   }
-  what_if->add_option("--queues-file", options->queues_file, "these queues instead, in the form that the manager reads");
+  what_if->add_option("--queues-file", options->queues_file,
+                      "these queues instead, in the form that the manager reads");
   what_if->add_option("--for", options->ahead, "so far is looked (default 2h, at most 1d)");
   what_if->add_flag("--all", options->all, "with a table of the applications: when each starts and ends, and then");
   what_if->footer(

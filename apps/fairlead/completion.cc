@@ -48,8 +48,12 @@ std::string ValuesOf(const CLI::App& command) {
 
 /// What an option's value is, as `fairlead values` lists it; "": nothing of the cluster's.
 std::string ValuesOf(const CLI::Option& option) {
-  for (const auto& [name, values] : {std::pair{"--queue", "queues"}, {"--node", "nodes"}, {"--app", "apps"},
-                                      {"--lose-node", "nodes"}, {"--drain", "nodes"}, {"--kill", "active"}}) {
+  for (const auto& [name, values] : {std::pair{"--queue", "queues"},
+                                     {"--node", "nodes"},
+                                     {"--app", "apps"},
+                                     {"--lose-node", "nodes"},
+                                     {"--drain", "nodes"},
+                                     {"--kill", "active"}}) {
     if (option.check_name(name)) return values;
   }
   return "";

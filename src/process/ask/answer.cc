@@ -99,7 +99,7 @@ std::string NameOf(const Present::App& app) {
 
 std::string Percent(double part) { return std::to_string(static_cast<int64_t>(part * 100 + 0.5)) + " %"; }
 
-/// "ends 12 min later, in 40 min", of what both futures have.
+/// "ends 12 min later, in 40 min": both futures have it.
 std::string HowMuch(const Pair& pair) {
   const base::Duration delta = *pair.Delta();
   const std::string by = TimeText({std::abs(delta.ns)}) + (delta.ns > 0 ? " later" : " sooner");
@@ -127,7 +127,8 @@ class Teller {
     TellOfTaken(before, after);
     if (sentences_.empty()) Say("Nothing is different within " + TimeText(time_) + ".");
     if (Percent(before.used) != Percent(after.used)) {
-      Say("Of today's memory " + Percent(after.used) + " are in use in the mean, instead of " + Percent(before.used) + ".");
+      Say("Of today's memory " + Percent(after.used) + " are in use in the mean, instead of " + Percent(before.used) +
+          ".");
     }
     TellOfDoubt(plain.outcome(), changed.outcome());
     return Document::Object()
@@ -147,7 +148,11 @@ class Teller {
     const auto delta = pair.Delta();
     if (delta && *delta >= kSame) later_.push_back(pair);
     if (delta && *delta <= base::Duration{} - kSame) sooner_.push_back(pair);
-    if (!pair.before.end != !pair.after.end) (pair.after.end ? only_now_ : no_more_).push_back(pair);
+    if (!pair.before.end != !pair.after.end) {
+      (pair.after.end ? ends_then_ : ends_no_more_).push_back(pair);
+    } else if (!pair.before.first != !pair.after.first) {
+      (pair.after.first ? starts_then_ : starts_no_more_).push_back(pair);
+    }
     all_.push_back(std::move(pair));
   }
 
@@ -161,9 +166,8 @@ class Teller {
 
   /// Those of most difference by name, and how many there are.
   void TellOf(std::vector<Pair>& pairs, const char* how) {
-    std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) {
-      return std::abs(a.Delta()->ns) > std::abs(b.Delta()->ns);
-    });
+    std::stable_sort(pairs.begin(), pairs.end(),
+                     [](const Pair& a, const Pair& b) { return std::abs(a.Delta()->ns) > std::abs(b.Delta()->ns); });
     if (pairs.empty()) return;
     const base::Duration most{std::abs(pairs.front().Delta()->ns)};
     Say(base::Counted(static_cast<int64_t>(pairs.size()), "application") + (pairs.size() == 1 ? " is " : " are ") +
@@ -175,20 +179,24 @@ class Teller {
       Say(NameOf(*pair.app) + " " + HowMuch(pair) + ".");
     }
   }
-  void TellOnly(const std::vector<Pair>& pairs, const char* what) {
+  /// What `pairs` do in one of the futures alone.
+  void TellOnly(const std::vector<Pair>& pairs, const char* in, const char* one, const char* many) {
     if (pairs.empty()) return;
     std::string names;
     size_t named = 0;
     for (const Pair& pair : pairs) {
       if (pair.app->visible && named++ < kNamed) names += (names.empty() ? ": " : ", ") + NameOf(*pair.app);
     }
-    Say(base::Counted(static_cast<int64_t>(pairs.size()), "application") + what + TimeText(time_) + names + ".");
+    Say(std::string("Only ") + in + " the change " + base::Counted(static_cast<int64_t>(pairs.size()), "application") +
+        " " + (pairs.size() == 1 ? one : many) + " within " + TimeText(time_) + names + ".");
   }
   void TellOfApps() {
     TellOf(later_, "later");
     TellOf(sooner_, "sooner");
-    TellOnly(no_more_, " no longer end within ");
-    TellOnly(only_now_, " end only then within ");
+    TellOnly(ends_no_more_, "without", "ends", "end");
+    TellOnly(ends_then_, "with", "ends", "end");
+    TellOnly(starts_no_more_, "without", "gets a container", "get containers");
+    TellOnly(starts_then_, "with", "gets a container", "get containers");
   }
 
   void TellOfQueues() {
@@ -224,8 +232,9 @@ class Teller {
     for (const auto& [queue, count] : after.taken) {
       const auto at = before.taken.find(queue);
       const int64_t more = count - (at == before.taken.end() ? 0 : at->second);
-      if (more > 0) Say("From " + (queue.empty() ? "the job" : queue) + " " + base::Counted(more, "container") + " more " +
-                        (more == 1 ? "is" : "are") + " taken back.");
+      if (more > 0)
+        Say("From " + (queue.empty() ? "the job" : queue) + " " + base::Counted(more, "container") + " more " +
+            (more == 1 ? "is" : "are") + " taken back.");
     }
     if (after.lost > before.lost) {
       const int64_t more = after.lost - before.lost;
@@ -272,7 +281,8 @@ class Teller {
 
   const Present& present_;
   base::Duration time_;
-  std::vector<Pair> all_, later_, sooner_, no_more_, only_now_;
+  std::vector<Pair> all_, later_, sooner_;
+  std::vector<Pair> ends_then_, ends_no_more_, starts_then_, starts_no_more_;
   Document::List sentences_;
   Document queues_;
 };

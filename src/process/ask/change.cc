@@ -46,8 +46,9 @@ base::Result<Change> ParseAdd(std::string_view text) {
 }
 
 base::Result<Change> ParseSubmit(std::string_view text) {
-  const base::Error wrong{"write submit COUNTxMEMORY,VCORESxTIME@QUEUE, for example 100x2GiB,1x10m@root.prod, with at most " +
-                          std::to_string(kMostSubmitted) + " containers"};
+  const base::Error wrong{
+      "write submit COUNTxMEMORY,VCORESxTIME@QUEUE, for example 100x2GiB,1x10m@root.prod, with at most " +
+      std::to_string(kMostSubmitted) + " containers"};
   const auto [shape, queue] = SplitLast(text, '@');
   const size_t first = shape.find('x');
   if (queue.empty() || first == std::string_view::npos) return wrong;
@@ -59,7 +60,8 @@ base::Result<Change> ParseSubmit(std::string_view text) {
   const base::Result<base::Duration> run = ParseTime(time);
   if (!count || *count > kMostSubmitted || !vcores || *vcores > INT32_MAX || !mib.ok() || *mib <= 0) return wrong;
   if (!run.ok()) return run.error();
-  return Change(Submit{static_cast<int32_t>(*count), model::Resources::Of(*mib, *vcores), *run, std::string(queue), ""});
+  return Change(
+      Submit{static_cast<int32_t>(*count), model::Resources::Of(*mib, *vcores), *run, std::string(queue), ""});
 }
 
 base::Result<Change> ParseApp(std::string_view text) {
@@ -100,7 +102,8 @@ base::Result<base::Duration> ParseTime(std::string_view text) {
     if (!number || text.back() != unit || *number > kLongestRun.ns / 1'000'000'000 / seconds) continue;
     return base::Duration::Seconds(*number * seconds);
   }
-  return base::Error{"'" + std::string(text.substr(0, 32)) + "' is no time of at most 30 days; write 90s, 10m, 2h or 1d"};
+  return base::Error{"'" + std::string(text.substr(0, 32)) +
+                     "' is no time of at most 30 days; write 90s, 10m, 2h or 1d"};
 }
 
 base::Result<Change> ParseChange(std::string_view text) {

@@ -34,10 +34,10 @@ TEST(ParseChange, ReadsEachKind) {
 
 TEST(ParseChange, SaysWhatIsWrong) {
   for (const char* text :
-       {"", "queue", "queue weight", "queue .weight=1", "queue root.=1", "lose-node", "add-nodes -1", "add-nodes 1000000000",
-        "add-nodes 99999999999999999999", "submit 0x2GiB,1x10m@q", "submit 1x2GiB,1x10m", "submit 1000001x2GiB,1x10m@q",
-        "submit 1x2GiB,1x10@q", "submit 1x2GiB,1x99999999999d@q", "submit x,x@", "kill 17", "move application_1_0002",
-        "explode everything"}) {
+       {"", "queue", "queue weight", "queue .weight=1", "queue root.=1", "lose-node", "add-nodes -1",
+        "add-nodes 1000000000", "add-nodes 99999999999999999999", "submit 0x2GiB,1x10m@q", "submit 1x2GiB,1x10m",
+        "submit 1000001x2GiB,1x10m@q", "submit 1x2GiB,1x10@q", "submit 1x2GiB,1x99999999999d@q", "submit x,x@",
+        "kill 17", "move application_1_0002", "explode everything"}) {
     const auto change = ParseChange(text);
     ASSERT_FALSE(change.ok()) << text;
     const std::string& said = change.error().message;

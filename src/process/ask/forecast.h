@@ -51,12 +51,12 @@ class Forecast {
   base::Duration ahead() const { return ahead_; }
 
  private:
-  using Key = std::pair<int32_t, int64_t>;  // priority, allocation request id
+  using Key = std::pair<int32_t, int64_t>;                  // priority, allocation request id
   using Starts = std::vector<std::vector<base::Duration>>;  // by future
   struct First {
     model::AppIndex frees;  // whose container ends before the first start, on its node
     base::Duration at;
-    int64_t before = 0;     // that start for others until then
+    int64_t before = 0;  // that start for others until then
   };
 
   std::string ReasonOf(model::AppIndex app, const Key& key, const AskWhen& ask, const Visible& visible) const;

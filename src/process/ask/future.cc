@@ -20,6 +20,9 @@ constexpr int64_t kAskedAgain = int64_t{1} << 60;
 /// offered to all that wait, and what waits for a closer node has waited for long enough.
 constexpr int64_t kQuietBeats = 10;
 
+/// In an outcome: 120 MiB of starts and ends.
+constexpr size_t kMostStarts = 400'000;
+
 model::Ask Anywhere(int32_t priority, int64_t request, const model::Resources& size, int32_t count) {
   model::Ask ask;
   ask.priority = priority;
@@ -116,7 +119,7 @@ void Future::Run() {
     TellDue();
     if (beat) TellBeats();
     Turns();
-    outcome_.cut = told_ > bounds_.events;
+    outcome_.cut = told_ > bounds_.events || outcome_.starts.size() > kMostStarts;
   }
   outcome_.until = outcome_.cut ? now_ : until_;
 }
@@ -169,8 +172,8 @@ void Future::On(const ms::Granted& effect) {
   Job& job = jobs_[effect.app];
   outcome_.starts.push_back({effect.app, effect.container, effect.node, now_, effect.resources, effect.priority,
                              effect.allocation_request_id, effect.is_master});
-  const Live& live = live_[effect.container] = {effect.app, effect.node, effect.resources, effect.priority,
-                                                effect.is_master};
+  const Live& live =
+      live_[effect.container] = {effect.app, effect.node, effect.resources, effect.priority, effect.is_master};
   events_.emplace_back(ms::Acquired{effect.app, {effect.container}});
   Launch(effect.node, effect.container);
   --job.waiting;
@@ -207,10 +210,11 @@ void Future::On(const ms::Finished& effect) {
   const Live live = found->second;
   live_.erase(found);
   const bool lost = effect.exit_status != 0;
-  outcome_.ends.push_back({live.app, effect.container, live.node, now_, live.size, lost,
-                           effect.exit_status == model::kExitPreempted});
+  outcome_.ends.push_back(
+      {live.app, effect.container, live.node, now_, live.size, lost, effect.exit_status == model::kExitPreempted});
   // Its node says so, too.
-  if (lost && !lost_.contains(live.node)) UpdateOf(live.node).completed.push_back({effect.container, effect.exit_status});
+  if (lost && !lost_.contains(live.node))
+    UpdateOf(live.node).completed.push_back({effect.container, effect.exit_status});
   Job& job = jobs_[live.app];
   looked_at_.push_back(live.app);
   if (!live.master) {
@@ -384,7 +388,8 @@ base::Status Future::Do(const Submit& change) {
   ms::AppAdded added;
   added.app = submitted_;
   // Behind all that came before it.
-  added.id = {present_.apps.empty() ? 1 : present_.apps.back().id.cluster_timestamp, std::numeric_limits<int32_t>::max()};
+  added.id = {present_.apps.empty() ? 1 : present_.apps.back().id.cluster_timestamp,
+              std::numeric_limits<int32_t>::max()};
   added.queue = change.queue;
   added.user = change.user;
   added.place = false;

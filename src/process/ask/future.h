@@ -54,7 +54,7 @@ struct Outcome {
   std::vector<End> ends;
   std::map<model::AppIndex, base::Instant> apps_ended;
   std::set<model::AppIndex> apps_killed;  // by a change
-  int64_t endless = 0;  // containers whose end nobody knows: they run on
+  int64_t endless = 0;                    // containers whose end nobody knows: they run on
   base::Instant until;
   bool cut = false;  // by Bounds::events
 };
@@ -62,8 +62,9 @@ struct Outcome {
 /// One future of a cluster: a copy of its scheduler goes on without it. No application comes but those of a change;
 /// what waits is asked for as now. A container ends when its run time is over. An application ends when it has worked
 /// and nothing of it runs or waits; one whose master is alone ends as its master does. What is preempted or lost is
-/// asked for again, anywhere; by the next master where the master is. Nodes report ends and launches at once; where the profile grants by heartbeats, those are
-/// simulated while something waits and heartbeats may still change something. The clock is that of the cluster.
+/// asked for again, anywhere; by the next master where the master is. Nodes report ends and launches at once; where the
+/// profile grants by heartbeats, those are simulated while something waits and heartbeats may still change something.
+/// The clock is that of the cluster.
 class Future {
  public:
   /// `present` outlives this. Cost: a copy of the scheduler's state.
@@ -90,7 +91,7 @@ class Future {
     int64_t live = 0;  // containers but the master's
     int64_t waiting = 0;
     std::vector<model::Ask> master_asks;
-    std::optional<Submit> submit;  // what its master will ask for
+    std::optional<Submit> submit;   // what its master will ask for
     std::vector<model::Ask> again;  // what it asks for again when its master does
   };
   struct Live {
@@ -156,8 +157,8 @@ class Future {
   std::unordered_map<model::ContainerId, Live> live_;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
   std::map<model::NodeIndex, std::vector<model::ContainerId>> launched_;  // not yet reported
-  std::map<model::NodeIndex, size_t> updates_;                           // where each node's NodeUpdated is in events_
-  std::vector<model::AppIndex> looked_at_;                               // jobs that may have nothing left
+  std::map<model::NodeIndex, size_t> updates_;                            // where each node's NodeUpdated is in events_
+  std::vector<model::AppIndex> looked_at_;                                // jobs that may have nothing left
   std::vector<model::scheduler::Event> events_;
   scheduler::EffectSink effects_;
   std::optional<model::Refused> refused_;

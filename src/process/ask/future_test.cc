@@ -21,24 +21,25 @@ static scheduler::FairleadConfig TestBooks(const model::QueueTree& queues) {
 }
 
 const std::array<TestProfile, 4> kTestProfiles = {{
-    TestProfile{"fairlead", false, [](const model::QueueTree& queues) { return scheduler::MakeFairlead(TestBooks(queues)); }},
+    TestProfile{"fairlead", false,
+                [](const model::QueueTree& queues) { return scheduler::MakeFairlead(TestBooks(queues)); }},
     TestProfile{"tdw", false,
-     [](const model::QueueTree& queues) { return scheduler::MakeTdw({.base = TestBooks(queues)}); }},
+                [](const model::QueueTree& queues) { return scheduler::MakeTdw({.base = TestBooks(queues)}); }},
     TestProfile{"yarn-fair", true,
-     [](const model::QueueTree& queues) {
-       scheduler::yarn_fair::YarnFairConfig config;
-       config.minimum_allocation = config.increment = model::Resources::Of(512, 1);
-       return std::unique_ptr<scheduler::Scheduler>(scheduler::yarn_fair::MakeYarnFair(config, queues));
-     }},
+                [](const model::QueueTree& queues) {
+                  scheduler::yarn_fair::YarnFairConfig config;
+                  config.minimum_allocation = config.increment = model::Resources::Of(512, 1);
+                  return std::unique_ptr<scheduler::Scheduler>(scheduler::yarn_fair::MakeYarnFair(config, queues));
+                }},
     TestProfile{"yarn-capacity", true,
-     [](const model::QueueTree& queues) {
-       scheduler::yarn_capacity::YarnCapacityConfig config;
-       config.minimum_allocation = model::Resources::Of(512, 1);
-       auto made =
-           scheduler::yarn_capacity::MakeYarnCapacity(config, scheduler::yarn_capacity::CapacityQueuesFrom(queues));
-       FL_CHECK(made.ok(), "queues of the test");
-       return std::unique_ptr<scheduler::Scheduler>(std::move(*made));
-     }},
+                [](const model::QueueTree& queues) {
+                  scheduler::yarn_capacity::YarnCapacityConfig config;
+                  config.minimum_allocation = model::Resources::Of(512, 1);
+                  auto made = scheduler::yarn_capacity::MakeYarnCapacity(
+                      config, scheduler::yarn_capacity::CapacityQueuesFrom(queues));
+                  FL_CHECK(made.ok(), "queues of the test");
+                  return std::unique_ptr<scheduler::Scheduler>(std::move(*made));
+                }},
 }};
 
 namespace {

@@ -210,8 +210,8 @@ class World {
   void On(const ms::Granted& effect) {
     Job& job = jobs_[effect.app.value];
     const base::Instant now{now_ms_ * 1'000'000};
-    live_[effect.container] = {effect.container, effect.app,      effect.node,      effect.resources, now,
-                               effect.priority,  effect.is_master, true,            true};
+    live_[effect.container] = {effect.container, effect.app, effect.node, effect.resources, now, effect.priority,
+                               effect.is_master, true,       true};
     grants_.push_back({now_ms_, effect.container, effect.node});
     nodes_[effect.node.value].launched.push_back(effect.container);
     events_.emplace_back(ms::Acquired{effect.app, {effect.container}});

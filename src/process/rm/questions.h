@@ -32,7 +32,7 @@ class Questions {
   /// In its turn `begin` takes what the answer is made of and gives the work; then `done`. Both on the loop; neither
   /// runs when this ends before, nor when the `asker` has gone before its turn. False: too many wait.
   bool Ask(std::weak_ptr<const void> asker, std::function<Work()> begin, std::function<void()> done);
-  /// `done` gets a forecast that knows of what was there at `since` and is not older than kFresh, from `make` where
+  /// `done` gets a forecast that is not older than `since` and kFresh, from `make` where
   /// there is none. False: too many wait.
   bool AskForecast(base::Instant since, const std::function<std::function<Forecasts()>()>& make,
                    std::function<void(const Forecasts&)> done);

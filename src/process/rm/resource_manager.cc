@@ -25,7 +25,12 @@ constexpr base::Duration kStoreRetry = base::Duration::Seconds(1);
 }  // namespace
 
 ResourceManager::ResourceManager(env::Loop& loop, env::Net& net, env::Store* store, ResourceManagerOptions options)
-    : loop_(loop), net_(net), store_(store), options_(std::move(options)), started_(loop.Wall()), learning_(std::make_unique<Learning>()) {}
+    : loop_(loop),
+      net_(net),
+      store_(store),
+      options_(std::move(options)),
+      started_(loop.Wall()),
+      learning_(std::make_unique<Learning>()) {}
 
 ResourceManager::~ResourceManager() {
   *alive_ = false;

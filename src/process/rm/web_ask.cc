@@ -44,7 +44,8 @@ std::shared_ptr<ask::Present> TakePresent(const ResourceManager& manager, const 
                              fairlead::rm::KindOf(submission.name), app.latest ? app.latest->id.attempt : 0,
                              submission.unmanaged, viewer.May(app, false), app.master_asks});
     app.containers.ForEach([&](const Container& one) {
-      const base::Instant started = present->now - base::Duration::Millis(std::max<int64_t>(wall.ms - one.created.ms, 0));
+      const base::Instant started =
+          present->now - base::Duration::Millis(std::max<int64_t>(wall.ms - one.created.ms, 0));
       present->containers.push_back({one.id, app.index, one.node, one.resources, started, one.priority, one.is_master,
                                      one.state != model::rm::ContainerState::kAllocated, one.launched});
     });
@@ -55,8 +56,7 @@ std::shared_ptr<ask::Present> TakePresent(const ResourceManager& manager, const 
                               node.last_seen + heartbeat});
   });
   // As the scheduler has them by index, whatever order they are kept in.
-  std::sort(present->apps.begin(), present->apps.end(),
-            [](const auto& a, const auto& b) { return a.index < b.index; });
+  std::sort(present->apps.begin(), present->apps.end(), [](const auto& a, const auto& b) { return a.index < b.index; });
   return present;
 }
 
@@ -98,8 +98,9 @@ base::Result<WhatIfRequest> ReadRequest(const http::Request& request) {
   read.queues_file = rest::Text(*body, "queues_file");
   if (!read.queues_file.empty() && read.queue) return base::Error{"settings of a queue, or a whole file: not both"};
   if (read.changes.empty() && read.queues_file.empty() && !read.queue) {
-    return base::Error{"write {\"changes\": [\"NAME VALUE\", ...], \"queues_file\": TEXT, \"for\": \"2h\"}; docs/ask.md has the "
-                       "changes"};
+    return base::Error{
+        "write {\"changes\": [\"NAME VALUE\", ...], \"queues_file\": TEXT, \"for\": \"2h\"}; docs/ask.md has the "
+        "changes"};
   }
   if (const std::string ahead = rest::Text(*body, "for"); !ahead.empty()) {
     const auto time = ask::ParseTime(ahead);

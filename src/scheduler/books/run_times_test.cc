@@ -47,8 +47,7 @@ TEST(RunTimes, KindsAreToldApartByUserNamePriorityAndSize) {
   for (int i = 0; i < 3; ++i) times.Learn(Of("ann", "etl"), Duration::Seconds(10), Instant{});
   ASSERT_NE(times.Find(Of("ann", "etl")), nullptr);
   EXPECT_EQ(times.Find(Of("ann", "etl"))->Quantile({}, 500), Duration::Seconds(10));
-  for (const Kind& other :
-       {Of("bob", "etl"), Of("ann", "report"), Of("ann", "etl", 2), Of("ann", "etl", 1, 2048)}) {
+  for (const Kind& other : {Of("bob", "etl"), Of("ann", "report"), Of("ann", "etl", 2), Of("ann", "etl", 1, 2048)}) {
     EXPECT_EQ(times.Find(other), nullptr);
   }
 }

@@ -66,9 +66,7 @@ Kind UseLearner::KindOf(AppSlot slot, int32_t priority, const model::Resources& 
   return kind;
 }
 
-Kind UseLearner::KindOf(const LearnedUse& use) {
-  return {use.user, use.name, use.priority, use.size.amount};
-}
+Kind UseLearner::KindOf(const LearnedUse& use) { return {use.user, use.name, use.priority, use.size.amount}; }
 
 void UseLearner::Take(const Books& books, const model::scheduler::NodeMeasured& event) {
   const Node& node = books.nodes[event.node];
