@@ -16,7 +16,7 @@ def routes_of_the_code():
     own = own[own.index("void Web::Own("):own.index("Document Web::OwnCluster")]
     routes = set()
     for condition in re.findall(r"if \((what == .*?)\) (?:return|\{)", own, re.S):
-        what = re.search(r'what == "([\w.]+)"', condition).group(1)
+        what = re.search(r'what == "([\w.-]+)"', condition).group(1)
         method = re.search(r'request\.method == "(\w+)"', condition)
         fixed = re.search(r'path\[\d\] == "(\w+)"', condition)
         routes.add((method.group(1) if method else "GET", what, fixed.group(1) if fixed else None))

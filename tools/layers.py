@@ -53,9 +53,10 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "process/http": "base env process/peers wire/json",
     "process/rpc": "base endpoints/yarn env process/peers wire/hadoop_rpc",
     "process/application": "endpoints/yarn env model process/rpc wire/yarn",
+    "process/ask": "base config endpoints/rest model scheduler scheduler/books",
     "process/rm":
-        "base config endpoints/rest endpoints/yarn env model process/http process/rpc rm scheduler "
-        "wire/hadoop_rpc wire/yarn",
+        "base config endpoints/rest endpoints/yarn env model process/ask process/http process/rpc rm scheduler "
+        "scheduler/books wire/hadoop_rpc wire/yarn",
     "process/nm":
         "base endpoints/rest endpoints/yarn env model nm process/http process/peers process/rpc wire/hadoop_rpc wire/yarn",
     "process/shuffle":
@@ -103,7 +104,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
         "base config env env_posix process/http process/nm process/shuffle shell/base wire/json wire/spark_shuffle "
         "wire/spark_transport",
     "shell/rm":
-        "base config env env_posix env_zookeeper process/http process/rm profiles shell/base shell/kerberos",
+        "base config env env_posix env_zookeeper model process/http process/rm profiles shell/base shell/kerberos",
     "shell/nm":
         "base config env env_posix model process/http process/nm shell/base shell/kerberos shell/shuffle wire/json",
     "shell/spark":

@@ -30,6 +30,7 @@ void AddUp(CLI::App& app, int& exit_code);            // up
 std::string_view InsteadOf(std::string_view spark_submit_option);
 void AddSubmit(CLI::App& app, int& exit_code);      // submit
 void AddInspect(CLI::App& app, int& exit_code);     // apps, app, why, nodes, queues, kill
+void AddAsk(CLI::App& app, int& exit_code);         // what-if, when
 void AddStatus(CLI::App& app, int& exit_code);      // status
 void AddTop(CLI::App& app, int& exit_code);         // top
 void AddEvents(CLI::App& app, int& exit_code);      // events

@@ -42,13 +42,18 @@ std::string ValuesOf(const CLI::App& command) {
   if (name == "kill") return "active";
   if (name == "node") return "nodes";
   if (name == "queue") return "queues";
-  if (name == "why") return "active";
+  if (name == "why" || name == "when") return "active";
   return name == "app" || name == "logs" || name == "history" ? "apps" : "";
 }
 
 /// What an option's value is, as `fairlead values` lists it; "": nothing of the cluster's.
 std::string ValuesOf(const CLI::Option& option) {
-  for (const auto& [name, values] : {std::pair{"--queue", "queues"}, {"--node", "nodes"}, {"--app", "apps"}}) {
+  for (const auto& [name, values] : {std::pair{"--queue", "queues"},
+                                     {"--node", "nodes"},
+                                     {"--app", "apps"},
+                                     {"--lose-node", "nodes"},
+                                     {"--drain", "nodes"},
+                                     {"--kill", "active"}}) {
     if (option.check_name(name)) return values;
   }
   return "";

@@ -122,6 +122,7 @@ int Run(int argc, char** argv) {
   AddShuffle(app, exit_code);
   AddSubmit(app, exit_code);
   AddInspect(app, exit_code);
+  AddAsk(app, exit_code);
   AddStatus(app, exit_code);
   AddTop(app, exit_code);
   AddEvents(app, exit_code);

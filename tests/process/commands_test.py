@@ -527,6 +527,32 @@ class OnACluster(unittest.TestCase):
         self.assertEqual(self.ask("why", app).stdout, "State        FINISHED: it waits for nothing any more\n")
         self.assertEqual(json.loads(self.ask("why", app, "--json").stdout), {"id": app, "state": "FINISHED", "pending": []})
 
+    def test_the_future_can_be_asked_and_nothing_changes(self):
+        (self.work / "asked").mkdir()
+        options = ("--detach", "--executors", "1", "--executor-memory", "1800m")
+        keeper = self.ask("submit", *options, BUILD / "tests/engine_faults", "meet", self.work / "asked", "2").stdout.strip()
+        waits = self.ask("submit", *options, "--driver-memory", "1g", "--executors-min", "0", BUILD / "examples/word_count", self.work / "text", self.work / "after").stdout.strip()
+        for app in (keeper, waits):
+            self.addCleanup(self.ask, "kill", app)
+        deadline = time.monotonic() + 60
+        while not json.loads(self.ask("why", waits, "--json").stdout)["pending"]:
+            self.assertLess(time.monotonic(), deadline, "nothing waits")
+        shown = self.ask("what-if", "--kill", keeper, "--all")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertRegex(shown.stdout, rf"(?m)^Only with the change 1 application gets a container within 2 h: {waits} \(")
+        self.assertIn("nobody knows how long they run", shown.stdout)
+        self.assertRegex(shown.stdout, rf"\n{waits} +\S+ +\S+ +root\.\S+ +- +0s ")
+        self.assertRegex(self.ask("what-if", "--submit", "1x128MiB,1x1m@root.small").stdout, r"^The job ")
+        self.assertRegex(self.ask("what-if", "--queue", "root.small.weight=9", "--lose-node", "127.0.0.2", "--for", "10m").stdout, r"\.\n$")
+        when = self.ask("when", waits)
+        self.assertRegex(when.stdout, r"^1 × [\d.]+ [MG]iB, 1 vcore\n  the first  unknown\n  because    unknown: of \d+ containers? nobody knows", when.stderr)
+        for words, part in ((("--lose-node", "n9"), "no node n9 is in service"), (("--kill", "application_1_0001"), "no application application_1_0001 runs or waits"),
+                            ((), "NAME VALUE"), (("--for", "soon", "--drain", "127.0.0.2"), "'soon' is no time"), (("--queue", "root.small.nosuch=1"), "nosuch")):
+            shown = self.ask("what-if", *words)
+            self.assertEqual(shown.returncode, 1, shown.stdout)
+            self.assertIn(part, shown.stderr)
+        self.assertEqual({row["id"]: row["state"] for row in json.loads(self.ask("apps", "--json").stdout)}[keeper], "RUNNING")
+
     def test_json_is_as_its_schema_says(self):
         done = self.finished_job()
         (self.work / "together").mkdir()
@@ -538,7 +564,7 @@ class OnACluster(unittest.TestCase):
         while not (pending := json.loads(self.ask("why", waits, "--json").stdout)["pending"]):
             self.assertLess(time.monotonic(), deadline, "nothing waits")
         self.assertEqual(differences(pending, {"type": "array", "items": {"$ref": "#/definitions/pending"}}), [])
-        asked = [("apps", "--all"), ("app", done), ("app", keeper), ("app", waits), ("why", waits), ("nodes",), ("queues",), ("queue show", "root.small"), ("events", "--limit", "1000"), ("status",),
+        asked = [("apps", "--all"), ("app", done), ("app", keeper), ("app", waits), ("why", waits), ("when", waits), ("what-if", "--kill", keeper), ("nodes",), ("queues",), ("queue show", "root.small"), ("events", "--limit", "1000"), ("status",),
                  ("history", done), ("queue set", "root.small", "weight=9", "--preview"), ("node drain", "127.0.0.2", "--no-wait"), ("nodes --reasons",), ("node undrain", "127.0.0.2"), ("kill", keeper),
                  ("submit", "--executors", "1", BUILD / "examples/word_count", self.work / "text", self.work / "at-once"), ("version",),
                  ("submit --detach", "--executors", "1", BUILD / "examples/word_count", self.work / "text", self.work / "at-once2"), ("top --once",), ("config check",),
@@ -697,11 +723,11 @@ class OnACluster(unittest.TestCase):
         for path, methods in read("/openapi.json")["paths"].items():
             if "get" not in methods or "servers" in methods or path == "/openapi.json":
                 continue
-            shown = read(path.replace("{id}", ids.get(path.rsplit("/", 1)[0], "")))
+            shown = read(path.replace("{id}", ids.get("/" + path.split("/")[1], "")))
             for field in methods["get"]["responses"]["200"]["content"]["application/json"]["schema"]["required"]:
                 self.assertIn(field, shown, path)
             asked += 1
-        self.assertEqual(asked, 8)
+        self.assertEqual(asked, 9)
 
     def test_an_unknown_address_of_hadoops_rest_is_hadoops_404(self):
         page = re.search(r"page +http://(\S+?)/", (self.work / "up.log").read_text()).group(1)

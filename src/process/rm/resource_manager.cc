@@ -7,6 +7,7 @@
 #include "endpoints/yarn/refusals.h"
 #include "endpoints/yarn/text_bounds.h"
 #include "model/access_list.h"
+#include "process/rm/learning.h"
 #include "process/rm/reports.h"
 #include "process/rm/service_support.h"
 #include "rm/access.h"
@@ -24,7 +25,12 @@ constexpr base::Duration kStoreRetry = base::Duration::Seconds(1);
 }  // namespace
 
 ResourceManager::ResourceManager(env::Loop& loop, env::Net& net, env::Store* store, ResourceManagerOptions options)
-    : loop_(loop), net_(net), store_(store), options_(std::move(options)), started_(loop.Wall()) {}
+    : loop_(loop),
+      net_(net),
+      store_(store),
+      options_(std::move(options)),
+      started_(loop.Wall()),
+      learning_(std::make_unique<Learning>()) {}
 
 ResourceManager::~ResourceManager() {
   *alive_ = false;
@@ -94,6 +100,7 @@ base::Status ResourceManager::Open() {
   machine_ = std::make_unique<ResourceMachine>(options_.core, std::move(*scheduler));
   machine_->SetWatch([this](base::WallTime wall, std::span<const model::scheduler::Effect> effects) {
     lately_.Record(wall, core(), effects);
+    learning_->Take(loop_.Now(), wall, core(), effects);
   });
   if (base::Status loaded = LoadDrained(*state); !loaded.ok()) return loaded.error();
   TellOf(*state);

@@ -38,6 +38,8 @@
 
 namespace fairlead::process::rm {
 
+class Learning;
+
 /// One batch as it was stepped, for the journal.
 struct Batch {
   base::Instant now;
@@ -52,6 +54,7 @@ struct ResourceManagerOptions {
   /// Makes the scheduler for this run; its containers carry the epoch.
   std::function<base::Result<std::unique_ptr<scheduler::Scheduler>>(int64_t epoch)> make_scheduler;
   std::string profile = "fairlead";                     // what make_scheduler makes, by the name that people give
+  bool grants_by_heartbeat = false;                     // of nodes; else at once or in rounds
   std::string_view hadoop_scheduler = "FairScheduler";  // whose documents REST and RPC give; clients read it
 
   PortAddresses ports;
@@ -82,6 +85,8 @@ struct ResourceManagerOptions {
   /// That file with a change, checked and not written; and what writes it. Empty: there is no file.
   std::function<base::Result<QueueEdit>(const QueueChange&)> edit_queue_file;
   std::function<base::Status(const QueueEdit&)> write_queue_file;
+  /// The text of such a file, checked. These two may be called on any thread.
+  std::function<base::Result<model::QueueTree>(const std::string& text)> parse_queues;
   /// How `yarn schedulerconf` changes the queues, and not the file; nothing: it does not.
   std::optional<SchedulerConfOptions> scheduler_conf;
   /// Of what happens; what a recovery finds in the store is summed up (on_recovered).
@@ -208,6 +213,7 @@ class ResourceManager {
   void NotePriority(const std::string& user, const std::string& peer, const model::ApplicationId& id, int32_t now);
 
   const Lately& lately() const { return lately_; }
+  const Learning& learning() const { return *learning_; }
   const Charts& charts() const { return charts_; }
 
   /// How far nodes have come with the application's logs (RMAppImpl.getLogAggregationStatusForAppReport).
@@ -365,6 +371,7 @@ class ResourceManager {
   Counters counters_;
   Lately lately_;
   WaitingTexts waiting_texts_;
+  std::unique_ptr<Learning> learning_;
   Charts charts_;
   LargeAnswers large_{loop_, [this] { return server_->held_bytes(); }};
   Summary summary_{[this](const fairlead::rm::App& app) { return LogsOf(app); }};

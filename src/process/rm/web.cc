@@ -3,8 +3,14 @@
 #include <utility>
 
 #include "process/http/conf_page.h"
+#include "process/rm/questions.h"
 
 namespace fairlead::process::rm {
+
+Web::Web(env::Loop& loop, env::Net& net, ResourceManager& manager)
+    : loop_(loop), net_(net), manager_(manager), questions_(std::make_shared<Questions>(loop)) {
+  SurveyWaiting();
+}
 
 base::Result<std::unique_ptr<Web>> Web::Start(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
                                               http::KnownHosts hosts, ResourceManager& manager) {

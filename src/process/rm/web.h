@@ -22,6 +22,8 @@
 
 namespace fairlead::process::rm {
 
+class Questions;
+
 /// A file of web/rm, or null.
 const http::StaticFile* FindWebFile(std::string_view name);
 
@@ -43,9 +45,7 @@ class Web {
   void Serve(http::Request request, http::Server::Reply reply);
 
  private:
-  Web(env::Loop& loop, env::Net& net, ResourceManager& manager) : loop_(loop), net_(net), manager_(manager) {
-    SurveyWaiting();
-  }
+  Web(env::Loop& loop, env::Net& net, ResourceManager& manager);
   void Route(const http::Request& request, const http::Server::Reply& reply);
   /// Where callers show who they are by Kerberos, a name in a request is not believed, and nothing is changed by one:
   /// true when that was said.
@@ -119,6 +119,9 @@ class Web {
   void SetQueue(const http::Request& request, const std::string& queue, const Reply& reply);
   /// Once a second, for as long as this lives.
   void SurveyWaiting();
+  // web_ask.cc
+  void WhatIf(const http::Request& request, const Reply& reply);
+  void AppWhen(const http::Request& request, const App& app, const Reply& reply);
   // web_metrics.cc
   void Metrics(const Reply& reply);
   // web_jmx.cc
@@ -144,6 +147,7 @@ class Web {
   env::Net& net_;
   ResourceManager& manager_;
   Waiting waiting_;
+  std::shared_ptr<Questions> questions_;
   http::Histogram served_;  // what requests took of this thread
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   std::unique_ptr<http::Server> server_;

@@ -171,6 +171,7 @@ void Web::Own(const http::Request& request, const Segments& path, const Reply& r
   if (what == "queues" && path.size() == 3 && path[2] == "settings" && request.method == "PUT") {
     return SetQueue(request, path[1], reply);
   }
+  if (what == "what-if" && path.size() == 1 && request.method == "POST") return WhatIf(request, reply);
   if (request.method != "GET" && request.method != "HEAD") return OwnError(reply, 405, "this is for reading alone");
   if (what == "openapi.json") return reply(http::StaticResponse(request, *FindWebFile(what)));
   if (what == "cluster") return answer(OwnCluster());
@@ -183,13 +184,19 @@ void Web::Own(const http::Request& request, const Segments& path, const Reply& r
     return node ? answer(OwnNode(*node, http::CallerOf(request))) : OwnError(reply, 404, "there is no node " + path[1]);
   }
   if (what == "apps" && path.size() == 1) return OwnApps(request, reply);
-  if (what == "apps" && path.size() == 2) {
+  const auto named = [&]() -> const App* {
     const base::Result<model::ApplicationId> id = model::ParseApplicationId(path[1]);
-    const App* app = id.ok() ? manager_.core().FindApp(*id) : nullptr;
-    if (!app) return OwnError(reply, 404, "no such application");
-    return answer(OwnApp(*app, http::CallerOf(request)));
+    return id.ok() ? manager_.core().FindApp(*id) : nullptr;
+  };
+  if (what == "apps" && path.size() == 2) {
+    const App* app = named();
+    return app ? answer(OwnApp(*app, http::CallerOf(request))) : OwnError(reply, 404, "no such application");
   }
-  OwnError(reply, 404, "unknown; there are cluster, apps, queues, nodes, events, history and openapi.json");
+  if (what == "apps" && path.size() == 3 && path[2] == "when") {
+    const App* app = named();
+    return app ? AppWhen(request, *app, reply) : OwnError(reply, 404, "no such application");
+  }
+  OwnError(reply, 404, "unknown; there are cluster, apps, queues, nodes, events, history, what-if and openapi.json");
 }
 
 Document Web::OwnCluster() {

@@ -57,7 +57,7 @@ void UseLearner::Came(AppSlot slot, const std::string& user, const std::string& 
   named_[slot.value] = {user, name};
 }
 
-UseLearner::Kind UseLearner::KindOf(AppSlot slot, int32_t priority, const model::Resources& size) const {
+Kind UseLearner::KindOf(AppSlot slot, int32_t priority, const model::Resources& size) const {
   Kind kind;
   kind.user = named_[slot.value].user;
   if (config_.by_name) kind.name = named_[slot.value].name;
@@ -66,9 +66,7 @@ UseLearner::Kind UseLearner::KindOf(AppSlot slot, int32_t priority, const model:
   return kind;
 }
 
-UseLearner::Kind UseLearner::KindOf(const LearnedUse& use) {
-  return {use.user, use.name, use.priority, use.size.amount};
-}
+Kind UseLearner::KindOf(const LearnedUse& use) { return {use.user, use.name, use.priority, use.size.amount}; }
 
 void UseLearner::Take(const Books& books, const model::scheduler::NodeMeasured& event) {
   const Node& node = books.nodes[event.node];
@@ -83,7 +81,7 @@ void UseLearner::Take(const Books& books, const model::scheduler::NodeMeasured& 
     if (books.now - container.granted < settle_) continue;
     const model::Resources& size = books.shapes[container.shape].size;
     const Kind kind = KindOf(container.app, container.priority, size);
-    if (kind.user.size() > kLongestName || kind.name.size() > kLongestName) continue;
+    if (kind.TooLong()) continue;
     Row& row = RowOf(kind, books.now);
     Learn(row.use.milli_cores, crowded ? kUnknown : use.milli_cores, size.vcores() * kMilli);
     Learn(row.use.memory_mib, use.physical_bytes == kUnknown ? kUnknown : use.physical_bytes / kMiB, size.memory_mib());
@@ -94,50 +92,18 @@ void UseLearner::Take(const Books& books, const model::scheduler::NodeMeasured& 
 }
 
 UseLearner::Row& UseLearner::RowOf(const Kind& kind, base::Instant now) {
-  const auto known = by_kind_.find(kind);
-  const uint32_t at = known != by_kind_.end() ? known->second : FreeRow(kind.user);
-  if (rows_.size() <= at) rows_.resize(at + 1);
+  const auto [at, made] = rows_.Hear(kind, now);
   Row& row = rows_[at];
-  if (!row.known) {
-    row = {};
-    row.known = true;
+  if (made) {
     row.halved = now;
     row.use.row = at;
     row.use.user = kind.user;
     row.use.name = kind.name;
     row.use.priority = kind.priority;
     row.use.size.amount = kind.size;
-    by_kind_.emplace(kind, at);
-    ++of_user_[kind.user];
   }
   Age(row, now);
-  row.heard = now;
   return row;
-}
-
-/// A user who has kRowsPerUser gives up the one of his own that was heard of least recently; with kRows, whoever has it
-/// does.
-uint32_t UseLearner::FreeRow(const std::string& user) {
-  const auto own = of_user_.find(user);
-  const bool full = own != of_user_.end() && own->second >= kRowsPerUser;
-  if (!full && by_kind_.size() < kRows) {
-    const auto free = std::find_if(rows_.begin(), rows_.end(), [](const Row& row) { return !row.known; });
-    return static_cast<uint32_t>(free - rows_.begin());
-  }
-  uint32_t oldest = UINT32_MAX;
-  for (uint32_t i = 0; i < rows_.size(); ++i) {
-    if (!rows_[i].known || (full && rows_[i].use.user != user)) continue;
-    if (oldest == UINT32_MAX || rows_[i].heard < rows_[oldest].heard) oldest = i;
-  }
-  Forget(oldest);
-  return oldest;
-}
-
-void UseLearner::Forget(uint32_t row) {
-  const auto user = of_user_.find(rows_[row].use.user);
-  if (--user->second == 0) of_user_.erase(user);
-  by_kind_.erase(KindOf(rows_[row].use));
-  rows_[row] = {};
 }
 
 int64_t UseLearner::HalvingsOf(const Row& row, base::Instant now) const {
@@ -159,9 +125,9 @@ void UseLearner::Age(Row& row, base::Instant now) {
 UseAmounts UseLearner::Expected(const Books& books, AppSlot slot, int32_t priority,
                                 const model::Resources& size) const {
   const UseAmounts booked{size.vcores() * kMilli, size.memory_mib()};
-  const auto known = by_kind_.find(KindOf(slot, priority, size));
-  if (known == by_kind_.end()) return booked;
-  const Row& row = rows_[known->second];
+  const auto* known = rows_.Find(KindOf(slot, priority, size));
+  if (!known) return booked;
+  const Row& row = known->row;
   const int64_t halvings = HalvingsOf(row, books.now);
   const auto expected = [&](const LearnedAmount& amount, int64_t use, int64_t of) {
     if (amount.count >> halvings < config_.enough) return of;
@@ -182,9 +148,9 @@ std::vector<LearnedUse> UseLearner::TakeUnstored(base::Instant now) {
   std::vector<LearnedUse> rows;
   if (now < stored_at_ + kStoreEvery) return rows;
   stored_at_ = now;
-  for (Row& row : rows_) {
+  for (auto& entry : rows_.entries()) {
     if (rows.size() >= kStored) break;
-    if (std::exchange(row.unstored, false)) rows.push_back(row.use);
+    if (std::exchange(entry.row.unstored, false)) rows.push_back(entry.row.use);
   }
   return rows;
 }
@@ -193,33 +159,12 @@ void UseLearner::Recall(const model::scheduler::UseRecalled& event, base::Instan
   for (const LearnedUse& use : event.rows) {
     const bool sound = std::all_of(std::begin(kAmounts), std::end(kAmounts),
                                    [&](const auto& amount) { return MakesSense(use.*amount); });
-    if (!sound || use.row >= kRows || use.user.size() > kLongestName || use.name.size() > kLongestName) continue;
-    if (use.size.AnyNegative() || by_kind_.contains(KindOf(use))) continue;
-    const auto own = of_user_.find(use.user);
-    if (own != of_user_.end() && own->second >= kRowsPerUser) continue;
-    if (rows_.size() <= use.row) rows_.resize(use.row + 1);
-    Row& row = rows_[use.row];
-    if (row.known) continue;
+    const Kind kind = KindOf(use);
+    if (!sound || kind.TooLong() || use.size.AnyNegative()) continue;
     const int64_t age_ms = std::clamp<int64_t>(event.now.ms - use.stored.ms, 0, int64_t{1} << 40);
-    row.known = true;
-    row.use = use;
-    row.heard = row.halved = now - base::Duration::Millis(age_ms);
-    by_kind_.emplace(KindOf(use), use.row);
-    ++of_user_[use.user];
+    const base::Instant then = now - base::Duration::Millis(age_ms);
+    rows_.PutBack(use.row, kind, then, {.unstored = false, .halved = then, .use = use});
   }
-}
-
-std::string UseLearner::Check() const {
-  std::map<std::string, uint32_t> of_user;
-  size_t known = 0;
-  for (uint32_t i = 0; i < rows_.size(); ++i) {
-    if (!rows_[i].known) continue;
-    ++known;
-    ++of_user[rows_[i].use.user];
-    const auto at = by_kind_.find(KindOf(rows_[i].use));
-    if (at == by_kind_.end() || at->second != i || rows_[i].use.row != i) return "a row of learned use: its kind";
-  }
-  return known == by_kind_.size() && of_user == of_user_ && known <= kRows ? "" : "rows of learned use";
 }
 
 void UseLearner::Mix(base::StateHasher& hash) const {
@@ -227,11 +172,11 @@ void UseLearner::Mix(base::StateHasher& hash) const {
     base::HashInto(hash, one.user);
     base::HashInto(hash, one.name);
   }
-  for (const Row& row : rows_) {
-    hash.Mix(uint64_t{row.known} * 2 + uint64_t{row.unstored});
-    if (!row.known) continue;
+  for (const auto& [known, kind, heard, row] : rows_.entries()) {
+    hash.Mix(uint64_t{known} * 2 + uint64_t{row.unstored});
+    if (!known) continue;
     base::HashInto(hash, row.use);
-    hash.Mix(static_cast<uint64_t>(row.heard.ns));
+    hash.Mix(static_cast<uint64_t>(heard.ns));
     hash.Mix(static_cast<uint64_t>(row.halved.ns));
   }
   hash.Mix(static_cast<uint64_t>(stored_at_.ns));

@@ -1,9 +1,6 @@
 #pragma once
 
-#include <array>
-#include <compare>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -11,6 +8,7 @@
 #include "base/state.h"
 #include "base/time.h"
 #include "scheduler/books/books.h"
+#include "scheduler/books/kinds.h"
 #include "scheduler/fairlead/config.h"
 
 namespace fairlead::scheduler::native {
@@ -24,17 +22,13 @@ struct UseAmounts {
 
 /// What containers of a kind were measured to use (wish learned-use). A kind is told by the user, the application's
 /// name without digits, the ask's priority and size. Nobody is trusted far:
-/// - a user's jobs teach what is expected of the same user's jobs, and no more rows than kRowsPerUser;
+/// - a user's jobs teach what is expected of the same user's jobs, and no more rows than KindRows gives them;
 /// - a node speaks of containers that the books have on it; more than was booked counts as what was booked;
 /// - cores are not learned on a machine that is nearly full: there nobody gets what he would use;
 /// - whatever a node told, at least `least_percent` of the booking is expected.
 /// O(log rows) a container measured, O(rows) where a row is given up for another one.
 class UseLearner {
  public:
-  static constexpr uint32_t kRows = 4096;
-  static constexpr uint32_t kRowsPerUser = 256;
-  static constexpr size_t kLongestName = 256;
-
   UseLearner(const LearnedUseConfig& config, base::Duration settle) : config_(config), settle_(settle) {}
 
   void Came(AppSlot slot, const std::string& user, const std::string& name);
@@ -50,30 +44,19 @@ class UseLearner {
   /// Rows of an earlier run; those that make no sense are passed over.
   void Recall(const model::scheduler::UseRecalled& event, base::Instant now);
 
-  /// A row a kind, and each where its kind says.
-  std::string Check() const;
+  std::string Check() const { return rows_.Check(); }
   void Mix(base::StateHasher& hash) const;
-  FL_STATE_PART(named_, rows_, by_kind_, of_user_, stored_at_)
+  FL_STATE_PART(named_, rows_, stored_at_)
 
  private:
   static constexpr base::Duration kStoreEvery = base::Duration::Seconds(60);
   static constexpr size_t kStored = 64;
 
-  struct Kind {
-    std::string user;
-    std::string name;
-    int32_t priority = 0;
-    std::array<int64_t, model::Resources::kMaxTypes> size{};
-    friend auto operator<=>(const Kind&, const Kind&) = default;
-    FL_STATE(user, name, priority, size)
-  };
   struct Row {
-    bool known = false;
     bool unstored = false;
-    base::Instant heard;
     base::Instant halved;  // older measures weigh less since then
     model::LearnedUse use;
-    FL_STATE(known, unstored, heard, halved, use)
+    FL_STATE(unstored, halved, use)
   };
   struct Naming {
     std::string user;
@@ -84,17 +67,13 @@ class UseLearner {
   Kind KindOf(AppSlot slot, int32_t priority, const model::Resources& size) const;
   static Kind KindOf(const model::LearnedUse& use);
   Row& RowOf(const Kind& kind, base::Instant now);
-  uint32_t FreeRow(const std::string& user);
-  void Forget(uint32_t row);
   int64_t HalvingsOf(const Row& row, base::Instant now) const;
   void Age(Row& row, base::Instant now);
 
   LearnedUseConfig config_;
   base::Duration settle_;
   std::vector<Naming> named_;  // by AppSlot
-  std::vector<Row> rows_;
-  std::map<Kind, uint32_t> by_kind_;
-  std::map<std::string, uint32_t> of_user_;  // how many rows
+  KindRows<Row> rows_;         // by LearnedUse::row
   base::Instant stored_at_{};
 };
 

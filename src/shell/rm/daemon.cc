@@ -204,6 +204,7 @@ base::Result<Configuration> ReadConfiguration(const SettingsSource& from, env::S
     return EditQueueFile(from, "", change);
   };
   settings->manager.write_queue_file = WriteQueueFile;
+  settings->manager.parse_queues = [from](const std::string& text) { return ParseQueueText(from, text); };
   return Configuration{std::move(*source), std::move(*settings)};
 }
 

@@ -43,16 +43,32 @@ base::Status CheckEffect(const config::Settings& settings, const profiles::Profi
   return {};
 }
 
+base::Result<model::QueueTree> Checked(const config::Settings& settings, const profiles::Profile& profile,
+                                       const std::string& file, const std::string& text,
+                                       std::vector<std::string>& warnings) {
+  auto tree = Parse(settings, profile, file, text, warnings);
+  if (!tree.ok()) return base::Error{"it would be refused: " + tree.error().message};
+  if (const auto wishes = profiles::ReadWishes(profile.name, settings.conf)) tree->wishes = *wishes;
+  const auto made = profiles::Read(profile.name, settings.conf, *tree);
+  if (!made.ok()) return base::Error{"it would be refused: " + made.error().message};
+  return tree;
+}
+
 base::Status Check(const config::Settings& settings, const profiles::Profile& profile, const QueueEdit& edit) {
   std::vector<std::string> old_warnings;
   std::vector<std::string> warnings;
   (void)Parse(settings, profile, edit.file, edit.before, old_warnings);
-  const auto tree = Parse(settings, profile, edit.file, edit.after, warnings);
-  if (!tree.ok()) return base::Error{"it would be refused: " + tree.error().message};
+  const auto tree = Checked(settings, profile, edit.file, edit.after, warnings);
+  if (!tree.ok()) return tree.error();
   if (warnings.size() > old_warnings.size()) return base::Error{"it would have no effect: " + warnings.back()};
-  const auto made = profiles::Read(profile.name, settings.conf, *tree);
-  if (!made.ok()) return base::Error{"it would be refused: " + made.error().message};
   return {};
+}
+
+base::Result<const profiles::Profile*> ProfileOf(const config::Settings& settings, const SettingsSource& source) {
+  const std::string name = ChooseProfile(settings.conf, source.hadoop_conf).name;
+  const profiles::Profile* profile = profiles::Find(name);
+  if (profile == nullptr) return base::Error{"there is no profile '" + name + "' (fairlead.scheduler.profile)"};
+  return profile;
 }
 
 }  // namespace
@@ -61,9 +77,9 @@ base::Result<QueueEdit> EditQueueFile(const SettingsSource& source, const std::s
                                       const QueueChange& change) {
   const base::Result<config::Settings> settings = LoadSettings(source);
   if (!settings.ok()) return base::Error{settings.error().message};  // without errno: it is no code of ours
-  const std::string name = ChooseProfile(settings->conf, source.hadoop_conf).name;
-  const profiles::Profile* profile = profiles::Find(name);
-  if (profile == nullptr) return base::Error{"there is no profile '" + name + "' (fairlead.scheduler.profile)"};
+  const auto found = ProfileOf(*settings, source);
+  if (!found.ok()) return found.error();
+  const profiles::Profile* profile = *found;
   if (!settings->queues && profile->queue_file.edit == nullptr) {
     return base::Error{std::string("settings of queues are not changed in ") + profile->queue_file.name +
                        " from here; edit it, and then run fairlead queues --reload"};
@@ -86,6 +102,15 @@ base::Result<QueueEdit> EditQueueFile(const SettingsSource& source, const std::s
   if (const base::Status checked = Check(*settings, *profile, edit); !checked.ok()) return checked.error();
   if (const base::Status effect = CheckEffect(*settings, *profile, change); !effect.ok()) return effect.error();
   return edit;
+}
+
+base::Result<model::QueueTree> ParseQueueText(const SettingsSource& source, const std::string& text) {
+  const base::Result<config::Settings> settings = LoadSettings(source);
+  if (!settings.ok()) return base::Error{settings.error().message};
+  const auto profile = ProfileOf(*settings, source);
+  if (!profile.ok()) return profile.error();
+  std::vector<std::string> warnings;
+  return Checked(*settings, **profile, "the file", text, warnings);
 }
 
 base::Status WriteQueueFile(const QueueEdit& edit) {

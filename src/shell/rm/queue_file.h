@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "base/result.h"
+#include "model/queues.h"
 #include "process/rm/queue_edit.h"
 #include "shell/base/settings.h"
 
@@ -12,6 +14,9 @@ namespace fairlead::shell {
 /// Errors: not there (ENOENT), or what would be refused or be without effect.
 base::Result<process::rm::QueueEdit> EditQueueFile(const SettingsSource& source, const std::string& file,
                                                    const process::rm::QueueChange& change);
+
+/// The queues of such a file's text, checked as a refresh checks it. Error: what would be refused.
+base::Result<model::QueueTree> ParseQueueText(const SettingsSource& source, const std::string& text);
 
 /// Replaces the file as a whole; what it was stays beside it, with ".before" at its end.
 base::Status WriteQueueFile(const process::rm::QueueEdit& edit);

@@ -345,6 +345,7 @@ base::Status ReadProfile(const config::Settings& settings, const std::string& co
   process::rm::ResourceManagerOptions& manager = out.manager;
   manager.make_scheduler = std::move(*maker);
   manager.hadoop_scheduler = profile->hadoop_name;
+  manager.grants_by_heartbeat = profile->by_heartbeat;
   manager.core.node_labels = settings.conf.Bool("yarn.node-labels.enabled", false);
   if (manager.core.node_labels && profile->hadoop_name != "CapacityScheduler") {
     return base::Error{"yarn.node-labels.enabled: profile " + std::string(profile->name) +

@@ -1,0 +1,148 @@
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <sstream>
+
+#include "base/text.h"
+#include "cluster_command.h"
+#include "process/http/http.h"
+#include "table.h"
+
+// what-if, when: questions about the future of the cluster (docs/ask.md).
+
+namespace fairlead::apps {
+namespace {
+
+using nlohmann::ordered_json;
+
+// ---------------------------------------------------------------- what-if
+
+/// Options that are changes, by the names of changes.
+struct WhatIfOptions {
+  std::vector<std::pair<std::string, std::vector<std::string>>> changes;
+  std::string queues_file;
+  std::string ahead;
+  bool all = false;
+};
+
+constexpr std::pair<const char*, const char*> kChanges[] = {
+    {"queue", "QUEUE.SETTING=VALUE, as of fairlead queue set: root.prod.weight=5"},
+    {"lose-node", "a node is lost: HOST or HOST:PORT"},
+    {"lose-rack", "all nodes of a rack are lost"},
+    {"add-nodes", "so many nodes more, COUNT or COUNT=HOST: as large as that one"},
+    {"drain", "nothing new starts on the node"},
+    {"submit", "a job comes, COUNTxMEMORY,VCORESxTIME@QUEUE: 100x2GiB,1x10m@root.prod"},
+    {"kill", "the application is killed"},
+    {"move", "the application goes to another queue, APP=QUEUE"},
+};
+
+std::string Moment(const ordered_json& fate, const char* field) {
+  return fate.contains(field) ? DurationText(fate[field].get<int64_t>()) : "-";
+}
+
+void PrintApps(const ordered_json& apps) {
+  Table table({"ID", "NAME", "USER", "QUEUE", "FIRST", "THEN", "END", "THEN", "TAKEN"});
+  for (const ordered_json& app : apps) {
+    const ordered_json& before = app.at("before");
+    const ordered_json& after = app.at("after");
+    table.Add({app.value("id", ""), app.value("name", ""), app.value("user", ""), app.value("queue", ""),
+               Moment(before, "first_ms"), Moment(after, "first_ms"), Moment(before, "end_ms"), Moment(after, "end_ms"),
+               after.value("taken", ordered_json(0)).dump()});
+  }
+  if (table.size() > 0) table.Print();
+}
+
+int WhatIf(const Command& command, Cluster& cluster, const WhatIfOptions& options) {
+  ordered_json body = {{"changes", ordered_json::array()}};
+  for (const auto& [name, values] : options.changes) {
+    for (const std::string& value : values) body["changes"].push_back(name + " " + value);
+  }
+  if (!options.queues_file.empty()) {
+    std::ifstream file(options.queues_file);
+    std::ostringstream text;
+    if (!file || !(text << file.rdbuf())) {
+      return Complain(command.name, options.queues_file + ": cannot be read", kNotFound);
+    }
+    body["queues_file"] = text.str();
+  }
+  if (!options.ahead.empty()) body["for"] = options.ahead;
+  const auto answer =
+      AskFairlead(cluster, "what-if", "POST", body.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
+  if (!answer.ok()) return command.Fail(answer.error());
+  if (command.options.json) {
+    PrintJson(*answer);
+    return kOk;
+  }
+  for (const auto& sentence : answer->at("sentences")) {
+    std::puts(base::VisibleText(sentence.get<std::string>()).c_str());
+  }
+  if (options.all) PrintApps(answer->at("apps"));
+  return kOk;
+}
+
+// ---------------------------------------------------------------- when
+
+std::string WhenText(const ordered_json& when) {
+  if (!when.contains("p50_ms")) return "unknown";
+  std::string text = "in " + DurationText(when["p50_ms"].get<int64_t>());
+  text += when.contains("p90_ms") ? ", in 9 of 10 cases within " + DurationText(when["p90_ms"].get<int64_t>())
+                                  : ", perhaps much later";
+  return text;
+}
+
+int When(const Command& command, Cluster& cluster, const std::string& text) {
+  if (const auto id = model::ParseApplicationId(text); !id) return Complain(command.name, id.error().message, kUsage);
+  const auto answer = AskFairlead(cluster, "apps/" + text + "/when");
+  if (!answer.ok()) return command.Fail(answer.error());
+  if (command.options.json) {
+    PrintJson(*answer);
+    return kOk;
+  }
+  const ordered_json& asks = answer->at("asks");
+  if (asks.empty()) std::puts("It waits for nothing.");
+  for (const ordered_json& ask : asks) {
+    const ordered_json size = ask.value("capability", ordered_json::object());
+    std::printf("%lld × %s, %s\n", static_cast<long long>(ask.value("count", int64_t{0})),
+                MemoryText(size.value("memory_mib", int64_t{0})).c_str(),
+                Counted(size.value("vcores", int64_t{0}), "vcore").c_str());
+    std::printf("  the first  %s\n", WhenText(ask.at("first")).c_str());
+    if (ask.value("count", int64_t{0}) > 1) std::printf("  all        %s\n", WhenText(ask.at("all")).c_str());
+    std::printf("  because    %s\n", base::VisibleText(ask.value("reason", "")).c_str());
+  }
+  return kOk;
+}
+
+}  // namespace
+
+void AddAsk(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<WhatIfOptions>();
+  CLI::App* what_if = AddClusterCommand<WhatIfOptions>(
+      app, exit_code, "what-if", "Say what would change if: a change beside the future without it", options,
+      [](const Command& command, Cluster& cluster, WhatIfOptions& wanted) { return WhatIf(command, cluster, wanted); });
+  options->changes.reserve(std::size(kChanges));  // the options hold on to places in it
+  for (const auto& [name, help] : kChanges) {
+    auto& change = options->changes.emplace_back(name, std::vector<std::string>());
+    what_if->add_option(std::string("--") + name, change.second, help);
+  }
+  what_if->add_option("--queues-file", options->queues_file,
+                      "these queues instead, in the form that the manager reads");
+  what_if->add_option("--for", options->ahead, "so far is looked (default 2h, at most 1d)");
+  what_if->add_flag("--all", options->all, "with a table of the applications: when each starts and ends, and then");
+  what_if->footer(
+      "Nothing changes: a copy of the cluster is asked. Several changes are one.\n"
+      "Examples:\n  fairlead what-if --queue root.prod.weight=5\n"
+      "  fairlead what-if --lose-node node7 --lose-node node8 --for 4h --all\n"
+      "  fairlead what-if --submit 100x2GiB,1x10m@root.prod --json");
+
+  auto id = std::make_shared<std::string>();
+  CLI::App* when = AddClusterCommand<std::string>(
+      app, exit_code, "when", "Say when an application's asks will be served", id,
+      [](const Command& command, Cluster& cluster, std::string& text) { return When(command, cluster, text); });
+  when->add_option("id", *id, "application id")->required();
+  when->footer(
+      "Examples:\n  fairlead when application_1700000000000_0001\n"
+      "  fairlead when application_1700000000000_0001 --json");
+}
+
+}  // namespace fairlead::apps

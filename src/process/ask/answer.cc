@@ -1,0 +1,305 @@
+#include "process/ask/answer.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+#include "process/ask/forecast.h"
+#include "process/ask/learned.h"
+
+namespace fairlead::process::ask {
+
+using endpoints::rest::Document;
+
+namespace {
+
+/// Who is named in sentences, of those who gain and of those who lose.
+constexpr size_t kNamed = 3;
+/// In the table of applications.
+constexpr size_t kMostRows = 1000;
+/// What differs by less is the same.
+constexpr base::Duration kSame = base::Duration::Seconds(1);
+
+/// One application in one future, from the present on.
+struct Fate {
+  std::optional<base::Duration> first;  // it gets a container
+  std::optional<base::Duration> last;   // it gets its last one
+  std::optional<base::Duration> end;
+  int64_t taken = 0;
+  int64_t lost = 0;
+};
+
+struct Story {
+  std::map<model::AppIndex, Fate> fates;
+  std::map<std::string, int64_t> taken;  // by queue
+  int64_t lost = 0;
+  double used = 0;  // of the cluster's memory over the whole time, between 0 and 1
+};
+
+struct Pair {
+  const Present::App* app = nullptr;
+  Fate before;
+  Fate after;
+  /// Later (above 0) or sooner: its end, else its last container, else its first; nothing: that is in one future only,
+  /// or in none.
+  std::optional<base::Duration> Delta() const {
+    for (const auto part : {&Fate::end, &Fate::last, &Fate::first}) {
+      if (before.*part && after.*part) return *(after.*part) - *(before.*part);
+      if (before.*part || after.*part) return {};
+    }
+    return {};
+  }
+};
+
+Story Tell(const Present& present, const Outcome& outcome, base::Duration time) {
+  Story story;
+  std::map<model::AppIndex, const Present::App*> apps;
+  for (const Present::App& app : present.apps) apps.emplace(app.index, &app);
+  // What runs at the end has not ended; memory times seconds.
+  double use = 0;
+  const base::Instant until = present.now + time;
+  const auto left = [&](base::Instant from) { return std::max((until - from).seconds(), 0.0); };
+  for (const Present::Container& one : present.containers) {
+    use += static_cast<double>(one.size.memory_mib()) * left(present.now);
+  }
+  for (const Outcome::Start& start : outcome.starts) {
+    if (start.at > until) break;
+    use += static_cast<double>(start.size.memory_mib()) * left(start.at);
+    Fate& fate = story.fates[start.app];
+    if (!fate.first) fate.first = start.at - present.now;
+    fate.last = start.at - present.now;
+  }
+  for (const Outcome::End& end : outcome.ends) {
+    if (end.at > until) break;
+    use -= static_cast<double>(end.size.memory_mib()) * left(end.at);
+    Fate& fate = story.fates[end.app];
+    if (end.taken) {
+      ++fate.taken;
+      const auto app = apps.find(end.app);
+      ++story.taken[app == apps.end() ? "" : app->second->queue];
+    } else if (end.lost) {
+      ++fate.lost;
+      ++story.lost;
+    }
+  }
+  for (const auto& [app, at] : outcome.apps_ended) {
+    if (at <= until) story.fates[app].end = at - present.now;
+  }
+  double memory = 0;
+  for (const Present::Node& node : present.nodes) memory += static_cast<double>(node.capacity.memory_mib());
+  if (memory > 0 && time.ns > 0) story.used = use / (memory * time.seconds());
+  return story;
+}
+
+std::string NameOf(const Present::App& app) {
+  return ToString(app.id) + " (" + app.name + " of " + app.user + ", " + app.queue + ")";
+}
+
+std::string Percent(double part) { return std::to_string(static_cast<int64_t>(part * 100 + 0.5)) + " %"; }
+
+/// "ends 12 min later, in 40 min": both futures have it.
+std::string HowMuch(const Pair& pair) {
+  const base::Duration delta = *pair.Delta();
+  const std::string by = TimeText({std::abs(delta.ns)}) + (delta.ns > 0 ? " later" : " sooner");
+  if (pair.after.end) return "ends " + by + ", in " + TimeText(*pair.after.end);
+  return "has what it waits for " + by + ", in " + TimeText(*(pair.after.last ? pair.after.last : pair.after.first));
+}
+
+class Teller {
+ public:
+  Teller(const Present& present, base::Duration time) : present_(present), time_(time) {}
+
+  Document Compare(const Future& plain, const Future& changed) {
+    const Story before = Tell(present_, plain.outcome(), time_);
+    const Story after = Tell(present_, changed.outcome(), time_);
+    for (const Present::App& app : present_.apps) {
+      if (changed.outcome().apps_killed.contains(app.index)) continue;  // that is the change
+      Pair pair{&app, {}, {}};
+      if (const auto at = before.fates.find(app.index); at != before.fates.end()) pair.before = at->second;
+      if (const auto at = after.fates.find(app.index); at != after.fates.end()) pair.after = at->second;
+      Sort(std::move(pair));
+    }
+    if (changed.submitted().valid()) TellOfJob(after, changed.submitted());
+    TellOfApps();
+    TellOfQueues();
+    TellOfTaken(before, after);
+    if (sentences_.empty()) Say("Nothing is different within " + TimeText(time_) + ".");
+    if (Percent(before.used) != Percent(after.used)) {
+      Say("Of today's memory " + Percent(after.used) + " are in use in the mean, instead of " + Percent(before.used) +
+          ".");
+    }
+    TellOfDoubt(plain.outcome(), changed.outcome());
+    return Document::Object()
+        .Add("for_s", time_.ns / 1'000'000'000)
+        .Add("sentences", Document(std::move(sentences_)))
+        .Add("apps", Rows())
+        .Add("queues", std::move(queues_))
+        .Add("used_before", Document::Double(before.used))
+        .Add("used_after", Document::Double(after.used))
+        .Add("unknown_run_times", changed.outcome().endless);
+  }
+
+ private:
+  void Say(std::string text) { sentences_.emplace_back(std::move(text)); }
+
+  void Sort(Pair pair) {
+    const auto delta = pair.Delta();
+    if (delta && *delta >= kSame) later_.push_back(pair);
+    if (delta && *delta <= base::Duration{} - kSame) sooner_.push_back(pair);
+    if (!pair.before.end != !pair.after.end) {
+      (pair.after.end ? ends_then_ : ends_no_more_).push_back(pair);
+    } else if (!pair.before.first != !pair.after.first) {
+      (pair.after.first ? starts_then_ : starts_no_more_).push_back(pair);
+    }
+    all_.push_back(std::move(pair));
+  }
+
+  void TellOfJob(const Story& after, model::AppIndex job) {
+    const auto at = after.fates.find(job);
+    const Fate fate = at == after.fates.end() ? Fate{} : at->second;
+    if (!fate.first) return Say("The job does not start within " + TimeText(time_) + ".");
+    Say("The job starts in " + TimeText(*fate.first) +
+        (fate.end ? " and ends in " + TimeText(*fate.end) : ", and does not end within " + TimeText(time_)) + ".");
+  }
+
+  /// Those of most difference by name, and how many there are.
+  void TellOf(std::vector<Pair>& pairs, const char* how) {
+    std::stable_sort(pairs.begin(), pairs.end(),
+                     [](const Pair& a, const Pair& b) { return std::abs(a.Delta()->ns) > std::abs(b.Delta()->ns); });
+    if (pairs.empty()) return;
+    const base::Duration most{std::abs(pairs.front().Delta()->ns)};
+    Say(base::Counted(static_cast<int64_t>(pairs.size()), "application") + (pairs.size() == 1 ? " is " : " are ") +
+        "served " + how + ", by " + TimeText(most) + " at most.");
+    size_t named = 0;
+    for (const Pair& pair : pairs) {
+      if (!pair.app->visible || named == kNamed) continue;
+      ++named;
+      Say(NameOf(*pair.app) + " " + HowMuch(pair) + ".");
+    }
+  }
+  /// What `pairs` do in one of the futures alone.
+  void TellOnly(const std::vector<Pair>& pairs, const char* in, const char* one, const char* many) {
+    if (pairs.empty()) return;
+    std::string names;
+    size_t named = 0;
+    for (const Pair& pair : pairs) {
+      if (pair.app->visible && named++ < kNamed) names += (names.empty() ? ": " : ", ") + NameOf(*pair.app);
+    }
+    Say(std::string("Only ") + in + " the change " + base::Counted(static_cast<int64_t>(pairs.size()), "application") +
+        " " + (pairs.size() == 1 ? one : many) + " within " + TimeText(time_) + names + ".");
+  }
+  void TellOfApps() {
+    TellOf(later_, "later");
+    TellOf(sooner_, "sooner");
+    TellOnly(ends_no_more_, "without", "ends", "end");
+    TellOnly(ends_then_, "with", "ends", "end");
+    TellOnly(starts_no_more_, "without", "gets a container", "get containers");
+    TellOnly(starts_then_, "with", "gets a container", "get containers");
+  }
+
+  void TellOfQueues() {
+    struct Sum {
+      int64_t later = 0;
+      int64_t sooner = 0;
+      base::Duration sum;
+    };
+    std::map<std::string, Sum> sums;
+    for (const Pair& pair : later_) {
+      ++sums[pair.app->queue].later;
+      sums[pair.app->queue].sum = sums[pair.app->queue].sum + *pair.Delta();
+    }
+    for (const Pair& pair : sooner_) {
+      ++sums[pair.app->queue].sooner;
+      sums[pair.app->queue].sum = sums[pair.app->queue].sum + *pair.Delta();
+    }
+    Document::List list;
+    for (const auto& [queue, sum] : sums) {
+      const base::Duration mean{sum.sum.ns / (sum.later + sum.sooner)};
+      list.push_back(Document::Object()
+                         .Add("name", queue)
+                         .Add("apps_later", sum.later)
+                         .Add("apps_sooner", sum.sooner)
+                         .Add("mean_ms", mean.millis()));
+      Say(queue + ": " + base::Counted(sum.later + sum.sooner, "application") + ", in the mean " +
+          TimeText({std::abs(mean.ns)}) + (mean.ns >= 0 ? " later" : " sooner") + ".");
+    }
+    queues_ = Document(std::move(list));
+  }
+
+  void TellOfTaken(const Story& before, const Story& after) {
+    for (const auto& [queue, count] : after.taken) {
+      const auto at = before.taken.find(queue);
+      const int64_t more = count - (at == before.taken.end() ? 0 : at->second);
+      if (more > 0)
+        Say("From " + (queue.empty() ? "the job" : queue) + " " + base::Counted(more, "container") + " more " +
+            (more == 1 ? "is" : "are") + " taken back.");
+    }
+    if (after.lost > before.lost) {
+      const int64_t more = after.lost - before.lost;
+      Say(base::Counted(more, "container") + (more == 1 ? " ends" : " end") + " before time.");
+    }
+  }
+
+  void TellOfDoubt(const Outcome& before, const Outcome& after) {
+    if (after.endless > 0) {
+      Say("Of " + base::Counted(after.endless, "container") +
+          " nobody knows how long they run, as too few of their kinds have ended: here they run on, and what waits for "
+          "their ends is not told.");
+    }
+    if (before.cut || after.cut) {
+      Say("Only the next " + TimeText(time_) + " are told: more happens than a question may follow.");
+    }
+  }
+
+  Document Rows() const {
+    Document::List list;
+    const auto times = [](const Fate& fate) {
+      Document document = Document::Object();
+      const auto add = [&document](const char* name, const std::optional<base::Duration>& at) {
+        if (at) document.Add(name, at->millis());
+      };
+      add("first_ms", fate.first);
+      add("last_ms", fate.last);
+      add("end_ms", fate.end);
+      document.Add("taken", fate.taken).Add("lost", fate.lost);
+      return document;
+    };
+    for (const Pair& pair : all_) {
+      if (!pair.app->visible || list.size() == kMostRows) continue;
+      list.push_back(Document::Object()
+                         .Add("id", ToString(pair.app->id))
+                         .Add("name", pair.app->name)
+                         .Add("user", pair.app->user)
+                         .Add("queue", pair.app->queue)
+                         .Add("before", times(pair.before))
+                         .Add("after", times(pair.after)));
+    }
+    return Document(std::move(list));
+  }
+
+  const Present& present_;
+  base::Duration time_;
+  std::vector<Pair> all_, later_, sooner_;
+  std::vector<Pair> ends_then_, ends_no_more_, starts_then_, starts_no_more_;
+  Document::List sentences_;
+  Document queues_;
+};
+
+}  // namespace
+
+base::Result<Document> WhatIf(const Present& present, const std::shared_ptr<const scheduler::RunTimes>& learned,
+                              const std::vector<Change>& changes, Bounds bounds) {
+  Future changed(present, FromLearned(present, learned, {}), bounds);
+  for (const Change& change : changes) {
+    if (const base::Status applied = changed.Apply(change); !applied.ok()) return applied.error();
+  }
+  Future plain(present, FromLearned(present, learned, {}), bounds);
+  plain.Run();
+  changed.Run();
+  const base::Instant until = std::min(plain.outcome().until, changed.outcome().until);
+  return Teller(present, until - present.now).Compare(plain, changed);
+}
+
+}  // namespace fairlead::process::ask

@@ -1,0 +1,137 @@
+#include "process/ask/answer.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "process/ask/forecast.h"
+#include "process/ask/learned.h"
+#include "process/ask/world_for_tests.h"
+
+namespace fairlead::process::ask {
+namespace {
+
+using nlohmann::json;
+
+/// One node of eight containers: a job of root.a has it, one of root.b waits behind it.
+class AnswerTest : public testing::Test {
+ protected:
+  AnswerTest() : world_(kTestProfiles[0], 1) {
+    world_.AddNode(model::Resources::Of(8192, 8), 0);
+    world_.RunTo(1);
+    world_.Submit("root.a", 6, model::Resources::Of(1024, 1), "");
+    world_.RunTo(10);
+    world_.Submit("root.b", 4, model::Resources::Of(1024, 1), "");
+    world_.RunTo(20);
+    present_ = world_.Take();
+  }
+  /// Tasks of both jobs have run for a minute each time.
+  void Learn() {
+    for (int i = 0; i < 10; ++i) {
+      const Present::App& app = present_.apps[0];
+      learned_->Learn(KindOf(app, 1, false, model::Resources::Of(1024, 1)), base::Duration::Seconds(60), {});
+    }
+  }
+  json Ask(const std::vector<std::string>& texts) {
+    std::vector<Change> changes;
+    for (const std::string& text : texts) changes.push_back(*ParseChange(text));
+    const auto answer = WhatIf(present_, learned_, changes, {});
+    EXPECT_TRUE(answer.ok()) << (answer.ok() ? "" : answer.error().message);
+    return answer.ok() ? json::parse(answer->ToJson("")) : json();
+  }
+  static std::string Said(const json& answer) {
+    std::string all;
+    for (const auto& sentence : answer.at("sentences")) all += sentence.get<std::string>() + "\n";
+    return all;
+  }
+
+  World world_;
+  Present present_;
+  std::shared_ptr<scheduler::RunTimes> learned_ = std::make_shared<scheduler::RunTimes>();
+};
+
+TEST_F(AnswerTest, NoChangeMakesNoDifference) {
+  Learn();
+  EXPECT_NE(Said(Ask({})).find("Nothing is different within 2 h."), std::string::npos) << Said(Ask({}));
+}
+
+TEST_F(AnswerTest, AKilledJobLetsTheOtherEndSooner) {
+  Learn();
+  const json answer = Ask({"kill application_1_0001"});
+  EXPECT_NE(Said(answer).find("application_1_0002 (job of ann, root.b) ends 59 s sooner, in 60 s."), std::string::npos)
+      << Said(answer);
+  EXPECT_NE(Said(answer).find("root.b: 1 application, in the mean 59 s sooner."), std::string::npos) << Said(answer);
+  EXPECT_EQ(answer["apps"][0]["before"]["end_ms"].get<int64_t>() / 1000, 119);
+  EXPECT_EQ(answer["apps"][0]["after"]["end_ms"].get<int64_t>() / 1000, 60);
+  EXPECT_EQ(answer["unknown_run_times"], 0);
+}
+
+TEST_F(AnswerTest, WhatNobodyMaySeeIsSummed) {
+  Learn();
+  present_.apps[1].visible = false;
+  const std::string said = Said(Ask({"kill application_1_0001"}));
+  EXPECT_EQ(said.find("application_1_0002"), std::string::npos) << said;
+  EXPECT_NE(said.find("1 application is served sooner"), std::string::npos) << said;
+  const auto refused = WhatIf(present_, learned_, {*ParseChange("kill application_1_0002")}, {});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message, "no application application_1_0002 runs or waits");
+}
+
+TEST_F(AnswerTest, SaysWhatItDoesNotKnow) {
+  EXPECT_NE(Said(Ask({"drain n0"})).find("containers nobody knows how long they run"), std::string::npos);
+}
+
+TEST_F(AnswerTest, TellsOfTheSubmittedJob) {
+  Learn();
+  const std::string said = Said(Ask({"submit 2x1GiB,1x10m@root.c"}));
+  EXPECT_NE(said.find("The job starts in "), std::string::npos) << said;
+  EXPECT_NE(said.find(" and ends in "), std::string::npos) << said;
+}
+
+class ForecastTest : public AnswerTest {
+ protected:
+  AskWhen Second(bool visible = true) const {
+    const Forecast forecast(std::make_shared<Present>(present_), learned_, {});
+    const auto all = forecast.Of({1}, [visible](const Present::App&) { return visible; });
+    EXPECT_EQ(all.size(), 1U);
+    return all.empty() ? AskWhen{} : all.front();
+  }
+};
+
+TEST_F(ForecastTest, SaysWhenAndAfterWhom) {
+  Learn();
+  const AskWhen when = Second();
+  EXPECT_EQ(when.count, 4);
+  ASSERT_TRUE(when.first.p50 && when.first.p90 && when.all.p90);
+  EXPECT_EQ(when.first.p50->millis() / 1000, 59);
+  EXPECT_EQ(when.reason, "after a container of application_1_0001 ends, in about 59 s");
+  EXPECT_EQ(Second(false).reason, "after a container of somebody else's ends, in about 59 s");
+}
+
+TEST_F(ForecastTest, SaysThatItDoesNotKnow) {
+  const AskWhen when = Second();
+  EXPECT_FALSE(when.first.p50);
+  EXPECT_FALSE(when.all.p90);
+  EXPECT_EQ(when.reason.substr(0, 8), "unknown:");
+}
+
+TEST_F(ForecastTest, TheLaterOfTenCasesIsLaterThanTheMiddle) {
+  for (int i = 1; i <= 60; ++i) {
+    learned_->Learn(KindOf(present_.apps[0], 1, false, model::Resources::Of(1024, 1)), base::Duration::Seconds(i * 10),
+                    {});
+  }
+  const AskWhen when = Second();
+  ASSERT_TRUE(when.first.p50 && when.first.p90 && when.all.p50);
+  EXPECT_LT(*when.first.p50, *when.first.p90);
+  EXPECT_LT(*when.first.p50, *when.all.p50);
+}
+
+TEST(TimeText, Rounds) {
+  EXPECT_EQ(TimeText(base::Duration::Seconds(45)), "45 s");
+  EXPECT_EQ(TimeText(base::Duration::Seconds(600)), "10 min");
+  EXPECT_EQ(TimeText(base::Duration::Seconds(7200)), "2 h");
+  EXPECT_EQ(TimeText(base::Duration::Seconds(7500)), "2 h 5 min");
+}
+
+}  // namespace
+}  // namespace fairlead::process::ask

@@ -1,0 +1,107 @@
+#include "process/ask/forecast.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "process/ask/learned.h"
+
+namespace fairlead::process::ask {
+
+namespace {
+
+/// The moment by which so many of the futures have come to it.
+std::optional<base::Duration> Reached(std::vector<base::Duration> times, int per_cent) {
+  const size_t rank = (size_t{Forecast::kFutures} * static_cast<size_t>(per_cent) + 99) / 100;
+  if (times.size() < rank) return {};
+  std::nth_element(times.begin(), times.begin() + static_cast<ptrdiff_t>(rank - 1), times.end());
+  return times[rank - 1];
+}
+
+}  // namespace
+
+std::string TimeText(base::Duration time) {
+  const int64_t seconds = time.ns / 1'000'000'000;
+  if (seconds < 90) return std::to_string(seconds) + " s";
+  const int64_t minutes = (seconds + 30) / 60;
+  if (minutes < 90) return std::to_string(minutes) + " min";
+  return std::to_string(minutes / 60) + " h" + (minutes % 60 == 0 ? "" : " " + std::to_string(minutes % 60) + " min");
+}
+
+Forecast::Forecast(std::shared_ptr<const Present> present, std::shared_ptr<const scheduler::RunTimes> learned,
+                   Bounds bounds)
+    : present_(std::move(present)), ahead_(bounds.ahead) {
+  for (int i = 0; i < kFutures; ++i) {
+    Future future(*present_, FromLearned(*present_, learned, {static_cast<uint64_t>(i)}), bounds);
+    future.Run();
+    const Outcome& outcome = future.outcome();
+    ahead_ = std::min(ahead_, outcome.until - present_->now);
+    endless_ = std::max(endless_, outcome.endless);
+    std::map<model::NodeIndex, model::AppIndex> freed;
+    auto end = outcome.ends.begin();
+    std::map<model::AppIndex, int64_t> own;
+    int64_t before = 0;
+    for (const Outcome::Start& start : outcome.starts) {
+      const Key key{start.priority, start.request};
+      auto& futures = starts_[start.app][key];
+      futures.resize(kFutures);
+      futures[static_cast<size_t>(i)].push_back(start.at - present_->now);
+      if (i > 0) continue;
+      for (; end != outcome.ends.end() && end->at <= start.at; ++end) freed[end->node] = end->app;
+      const auto by = freed.find(start.node);
+      first_.try_emplace({start.app, key}, First{by == freed.end() ? model::AppIndex{} : by->second,
+                                                 start.at - present_->now, before - own[start.app]});
+      ++before;
+      ++own[start.app];
+    }
+  }
+}
+
+std::string Forecast::ReasonOf(model::AppIndex app, const Key& key, const AskWhen& ask, const Visible& visible) const {
+  if (!ask.first.p50) {
+    if (endless_ == 0) return "not within " + TimeText(ahead_);
+    return "unknown: of " + base::Counted(endless_, "container") +
+           " nobody knows how long they run, as too few of their kinds have ended";
+  }
+  const auto foreseen = first_.find({app, key});
+  if (foreseen == first_.end()) return "";
+  const First& how = foreseen->second;
+  const auto who = std::find_if(present_->apps.begin(), present_->apps.end(),
+                                [&](const Present::App& one) { return one.index == how.frees; });
+  std::string reason = "in about " + TimeText(how.at);
+  if (who != present_->apps.end()) {
+    const std::string whose = who->index == app ? "its own" : visible(*who) ? ToString(who->id) : "somebody else's";
+    reason = "after a container of " + whose + " ends, " + reason;
+  }
+  if (how.before > 0) reason += "; " + base::Counted(how.before, "container") + " of others start before";
+  return reason;
+}
+
+std::vector<AskWhen> Forecast::Of(model::AppIndex app, const Visible& visible) const {
+  std::map<Key, AskWhen> asks;
+  for (const model::scheduler::Pending& pending : present_->scheduler->Why(app, present_->now)) {
+    AskWhen& ask = asks[{pending.ask.priority, pending.ask.allocation_request_id}];
+    if (pending.ask.count <= ask.count) continue;  // said again of a place
+    ask.priority = pending.ask.priority;
+    ask.request = pending.ask.allocation_request_id;
+    ask.size = pending.ask.capability;
+    ask.count = pending.ask.count;
+  }
+  std::vector<AskWhen> all;
+  static const Starts kNone;
+  const auto known = starts_.find(app);
+  for (auto& [key, ask] : asks) {
+    const bool starts_at_all = known != starts_.end() && known->second.contains(key);
+    std::vector<base::Duration> first, last;
+    for (const auto& starts : starts_at_all ? known->second.at(key) : kNone) {
+      if (!starts.empty()) first.push_back(starts.front());
+      if (starts.size() >= static_cast<size_t>(ask.count)) last.push_back(starts[static_cast<size_t>(ask.count) - 1]);
+    }
+    ask.first = {Reached(first, 50), Reached(first, 90)};
+    ask.all = {Reached(last, 50), Reached(last, 90)};
+    ask.reason = ReasonOf(app, key, ask, visible);
+    all.push_back(std::move(ask));
+  }
+  return all;
+}
+
+}  // namespace fairlead::process::ask

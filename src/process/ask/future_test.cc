@@ -1,0 +1,225 @@
+#include "process/ask/future.h"
+
+#include <gtest/gtest.h>
+
+#include "base/test_seed.h"
+#include "process/ask/world_for_tests.h"
+#include "scheduler/fairlead/fairlead.h"
+#include "scheduler/tdw/tdw.h"
+#include "scheduler/yarn_capacity/from_tree.h"
+#include "scheduler/yarn_capacity/yarn_capacity.h"
+#include "scheduler/yarn_fair/yarn_fair.h"
+
+namespace fairlead::process::ask {
+
+static scheduler::FairleadConfig TestBooks(const model::QueueTree& queues) {
+  scheduler::FairleadConfig config;
+  config.queues = queues;
+  config.minimum_allocation = config.increment = model::Resources::Of(512, 1);
+  config.maximum_allocation = model::Resources::Of(8192, 8);
+  return config;
+}
+
+const std::array<TestProfile, 4> kTestProfiles = {{
+    TestProfile{"fairlead", false,
+                [](const model::QueueTree& queues) { return scheduler::MakeFairlead(TestBooks(queues)); }},
+    TestProfile{"tdw", false,
+                [](const model::QueueTree& queues) { return scheduler::MakeTdw({.base = TestBooks(queues)}); }},
+    TestProfile{"yarn-fair", true,
+                [](const model::QueueTree& queues) {
+                  scheduler::yarn_fair::YarnFairConfig config;
+                  config.minimum_allocation = config.increment = model::Resources::Of(512, 1);
+                  return std::unique_ptr<scheduler::Scheduler>(scheduler::yarn_fair::MakeYarnFair(config, queues));
+                }},
+    TestProfile{"yarn-capacity", true,
+                [](const model::QueueTree& queues) {
+                  scheduler::yarn_capacity::YarnCapacityConfig config;
+                  config.minimum_allocation = model::Resources::Of(512, 1);
+                  auto made = scheduler::yarn_capacity::MakeYarnCapacity(
+                      config, scheduler::yarn_capacity::CapacityQueuesFrom(queues));
+                  FL_CHECK(made.ok(), "queues of the test");
+                  return std::unique_ptr<scheduler::Scheduler>(std::move(*made));
+                }},
+}};
+
+namespace {
+
+std::string ProfileName(const testing::TestParamInfo<TestProfile>& profile) {
+  std::string name = profile.param.name;
+  std::erase(name, '-');
+  return name;
+}
+
+class FutureTest : public testing::TestWithParam<TestProfile> {};
+INSTANTIATE_TEST_SUITE_P(Profiles, FutureTest, testing::ValuesIn(kTestProfiles), ProfileName);
+
+/// Run times are known, and masters end with the last of their tasks.
+RunTimeOf Known(const World& world) {
+  return [&world](const Running& one) { return std::optional(world.RunTime(one.id)); };
+}
+
+std::vector<World::Grant> GrantsOf(const Outcome& outcome) {
+  std::vector<World::Grant> grants;
+  for (const Outcome::Start& start : outcome.starts) grants.push_back({start.at.millis(), start.container, start.node});
+  return grants;
+}
+
+TEST_P(FutureTest, WhatIsForeseenHappensAtThatNodeAndTime) {
+  constexpr uint64_t kStates = 60;
+  size_t grants = 0;
+  for (uint64_t i = 0; i < kStates; ++i) {
+    const uint64_t seed = base::TestSeed() * 1000 + i;
+    World world = RandomWorld(GetParam(), seed);
+    const Present present = world.Take();
+    const uint64_t before = world.scheduler().StateHash();
+    Future future(present, Known(world), {});
+    future.Run();
+    ASSERT_EQ(world.scheduler().StateHash(), before) << "a question changes nothing";
+    const size_t known = world.grants().size();
+    const auto ended = world.ended();
+    world.RunTo(present.now.millis() + Bounds{}.ahead.millis());
+    const std::vector<World::Grant> real(world.grants().begin() + static_cast<ptrdiff_t>(known), world.grants().end());
+    std::vector<World::Grant> foreseen = GrantsOf(future.outcome());
+    ASSERT_EQ(foreseen.size(), real.size()) << "seed " << seed;
+    for (size_t at = 0; at < real.size(); ++at) {
+      ASSERT_TRUE(foreseen[at] == real[at])
+          << "seed " << seed << ": grant " << at << " of " << ToString(real[at].container) << " at " << real[at].at_ms
+          << " on " << real[at].node.value << ", foreseen " << ToString(foreseen[at].container) << " at "
+          << foreseen[at].at_ms << " on " << foreseen[at].node.value;
+    }
+    for (const auto& [app, at_ms] : world.ended()) {
+      if (ended.contains(app)) continue;
+      const auto found = future.outcome().apps_ended.find({app});
+      ASSERT_NE(found, future.outcome().apps_ended.end()) << "seed " << seed << ": application " << app;
+      ASSERT_EQ(found->second.millis(), at_ms) << "seed " << seed << ": application " << app;
+    }
+    grants += real.size();
+    ASSERT_EQ(future.scheduler().CheckInvariants(), "");
+  }
+  EXPECT_GT(grants, kStates * 5) << "the states have something to come";
+}
+
+TEST_P(FutureTest, AFutureIsTheSameEachTime) {
+  const World world = RandomWorld(GetParam(), base::TestSeed() + 7);
+  const Present present = world.Take();
+  Future one(present, Known(world), {});
+  Future other(present, Known(world), {});
+  one.Run();
+  other.Run();
+  EXPECT_TRUE(GrantsOf(one.outcome()) == GrantsOf(other.outcome()));
+  EXPECT_EQ(one.scheduler().StateHash(), other.scheduler().StateHash());
+}
+
+TEST_P(FutureTest, WhoseEndNobodyKnowsRunsOn) {
+  const World world = RandomWorld(GetParam(), base::TestSeed() + 3);
+  const Present present = world.Take();
+  Future future(present, [](const Running&) { return std::optional<base::Duration>(); }, {});
+  future.Run();
+  EXPECT_TRUE(future.outcome().ends.empty());
+  EXPECT_GE(future.outcome().endless, 1);
+  EXPECT_FALSE(future.outcome().cut);
+}
+
+TEST_P(FutureTest, AFutureIsBounded) {
+  const World world = RandomWorld(GetParam(), base::TestSeed() + 5);
+  const Present present = world.Take();
+  Future future(present, Known(world), {.ahead = base::Duration::Seconds(7200), .events = 20});
+  future.Run();
+  EXPECT_TRUE(future.outcome().cut || future.outcome().starts.size() < 20);
+  EXPECT_LE(future.outcome().until, present.now + base::Duration::Seconds(7200));
+}
+
+/// Two jobs that need more than the cluster has.
+class ChangeTest : public FutureTest {
+ protected:
+  ChangeTest() : world_(GetParam(), 1) {
+    world_.AddNode(model::Resources::Of(8192, 8), 0);
+    world_.AddNode(model::Resources::Of(8192, 8), 500);
+    world_.RunTo(1);
+    world_.Submit("root.a", 30, model::Resources::Of(1024, 1), "");
+    world_.RunTo(5000);
+    world_.Submit("root.b", 30, model::Resources::Of(1024, 1), "");
+    world_.RunTo(9000);
+    present_ = world_.Take();
+  }
+  Outcome After(const std::vector<std::string>& changes) {
+    Future future(present_, [](const Running&) { return std::optional(base::Duration::Seconds(60)); }, {});
+    for (const std::string& text : changes) {
+      const auto change = ParseChange(text);
+      EXPECT_TRUE(change.ok()) << text;
+      const base::Status applied = future.Apply(*change);
+      EXPECT_TRUE(applied.ok()) << text << ": " << (applied.ok() ? "" : applied.error().message);
+    }
+    future.Run();
+    EXPECT_EQ(future.scheduler().CheckInvariants(), "");
+    return future.outcome();
+  }
+  std::string Refused(const std::string& text) {
+    Future future(present_, [](const Running&) { return std::optional(base::Duration::Seconds(60)); }, {});
+    const auto change = ParseChange(text);
+    if (!change.ok()) return change.error().message;
+    const base::Status applied = future.Apply(*change);
+    return applied.ok() ? "" : applied.error().message;
+  }
+
+  World world_;
+  Present present_;
+};
+INSTANTIATE_TEST_SUITE_P(Profiles, ChangeTest, testing::ValuesIn(kTestProfiles), ProfileName);
+
+constexpr model::AppIndex kFirst{0};
+constexpr model::AppIndex kSecond{1};
+
+TEST_P(ChangeTest, MoreNodesEndJobsSoonerAndFewerLater) {
+  const Outcome now = After({});
+  ASSERT_TRUE(now.apps_ended.contains(kFirst) && now.apps_ended.contains(kSecond));
+  const Outcome more = After({"add-nodes 4=n0"});
+  EXPECT_LT(more.apps_ended.at(kSecond), now.apps_ended.at(kSecond));
+  const Outcome drained = After({"drain n1:1"});
+  EXPECT_GT(drained.apps_ended.at(kSecond), now.apps_ended.at(kSecond));
+  for (const Outcome::Start& start : drained.starts) EXPECT_EQ(start.node.value, 0U);
+}
+
+TEST_P(ChangeTest, WhatALostNodeRanIsAskedForAgain) {
+  const Outcome now = After({});
+  const Outcome lost = After({"lose-node n1"});
+  const auto gone = std::count_if(lost.ends.begin(), lost.ends.end(), [](const auto& end) { return end.lost; });
+  EXPECT_GT(gone, 0);
+  EXPECT_EQ(lost.apps_ended.size(), now.apps_ended.size());
+  EXPECT_EQ(lost.starts.size(), now.starts.size() + static_cast<size_t>(gone));
+}
+
+TEST_P(ChangeTest, AKilledJobMakesRoom) {
+  const Outcome now = After({});
+  const Outcome killed = After({"kill application_1_0001"});
+  EXPECT_EQ(killed.apps_ended.at(kFirst), present_.now);
+  EXPECT_LT(killed.apps_ended.at(kSecond), now.apps_ended.at(kSecond));
+  EXPECT_TRUE(killed.apps_killed.contains(kFirst));
+}
+
+TEST_P(ChangeTest, ASubmittedJobRunsAndEnds) {
+  Future future(present_, [](const Running&) { return std::optional(base::Duration::Seconds(60)); }, {});
+  ASSERT_TRUE(future.Apply(*ParseChange("submit 5x1GiB,1x1m@root.c")).ok());
+  future.Run();
+  const model::AppIndex job = future.submitted();
+  EXPECT_EQ(std::count_if(future.outcome().starts.begin(), future.outcome().starts.end(),
+                          [&](const auto& start) { return start.app == job && !start.master; }),
+            5);
+  EXPECT_TRUE(future.outcome().apps_ended.contains(job));
+}
+
+TEST_P(ChangeTest, WhatCannotBeIsRefused) {
+  EXPECT_NE(Refused("lose-node n9"), "");
+  EXPECT_NE(Refused("lose-rack /nowhere"), "");
+  EXPECT_NE(Refused("add-nodes 1=n9"), "");
+  EXPECT_NE(Refused("kill application_1_0099"), "");
+  EXPECT_NE(Refused("move application_1_0001=root.nowhere"), "");
+  EXPECT_NE(Refused("submit 1x1TiB,1x1m@root"), "") << "no leaf";
+  Future future(present_, [](const Running&) { return std::optional<base::Duration>(); }, {});
+  ASSERT_TRUE(future.Apply(LoseNode{"n1"}).ok());
+  EXPECT_FALSE(future.Apply(LoseNode{"n1"}).ok()) << "it is gone";
+  EXPECT_FALSE(future.Apply(DrainNode{"n1"}).ok());
+}
+
+}  // namespace
+}  // namespace fairlead::process::ask

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "base/time.h"
+#include "env/loop.h"
+#include "process/ask/forecast.h"
+
+namespace fairlead::process::rm {
+
+/// Questions about the future take turns off the loop's thread: kAtOnce at a time, kWaiting more wait. One forecast
+/// serves all who ask within kFresh. Single-threaded.
+class Questions {
+ public:
+  static constexpr size_t kAtOnce = 2;
+  static constexpr size_t kWaiting = 16;
+  static constexpr base::Duration kFresh = base::Duration::Seconds(10);
+
+  /// Work to be done off the thread; it holds all that it reads.
+  using Work = std::function<void()>;
+  using Forecasts = std::shared_ptr<const ask::Forecast>;
+
+  explicit Questions(env::Loop& loop) : loop_(loop) {}
+  ~Questions() { *alive_ = false; }
+  Questions(const Questions&) = delete;
+  Questions& operator=(const Questions&) = delete;
+
+  /// In its turn `begin` takes what the answer is made of and gives the work; then `done`. Both on the loop; neither
+  /// runs when this ends before, nor when the `asker` has gone before its turn. False: too many wait.
+  bool Ask(std::weak_ptr<const void> asker, std::function<Work()> begin, std::function<void()> done);
+  /// `done` gets a forecast that is not older than `since` and kFresh, from `make` where
+  /// there is none. False: too many wait.
+  bool AskForecast(base::Instant since, const std::function<std::function<Forecasts()>()>& make,
+                   std::function<void(const Forecasts&)> done);
+
+ private:
+  struct Turn {
+    std::weak_ptr<const void> asker;
+    std::function<Work()> begin;
+    std::function<void()> done;
+  };
+  void Next();
+
+  env::Loop& loop_;
+  std::deque<Turn> turns_;
+  size_t at_work_ = 0;
+  Forecasts forecast_;
+  std::vector<std::function<void(const Forecasts&)>> for_forecast_;  // who waits for the one that is made
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace fairlead::process::rm

@@ -1,0 +1,120 @@
+#include "process/rm/questions.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <span>
+#include <utility>
+
+#include "env_sim/world.h"
+#include "scheduler/fairlead/fairlead.h"
+
+namespace fairlead::process::rm {
+namespace {
+
+/// A loop whose other threads work when they are told to.
+class Workers : public env::Loop {
+ public:
+  explicit Workers(env::Loop& loop) : loop_(loop) {}
+  base::Instant Now() const override { return now; }
+  base::WallTime Wall() const override { return loop_.Wall(); }
+  TimerId At(base::Instant when, Callback callback) override { return loop_.At(when, std::move(callback)); }
+  void Cancel(TimerId timer) override { loop_.Cancel(timer); }
+  void Post(Callback callback) override { loop_.Post(std::move(callback)); }
+  void Offload(Callback work, Callback done) override { jobs.emplace_back(std::move(work), std::move(done)); }
+  void RandomBytes(std::span<uint8_t> bytes) override { loop_.RandomBytes(bytes); }
+
+  void WorkOne() {
+    auto [work, done] = std::move(jobs.front());
+    jobs.pop_front();
+    work();
+    done();
+  }
+
+  base::Instant now{};
+  std::deque<std::pair<Callback, Callback>> jobs;
+
+ private:
+  env::Loop& loop_;
+};
+
+class QuestionsTest : public testing::Test {
+ protected:
+  bool Ask(int number, const std::shared_ptr<int>& asker = std::make_shared<int>()) {
+    askers_.push_back(asker);
+    return questions_.Ask(
+        asker,
+        [this] {
+          ++begun_;
+          return [] {};
+        },
+        [this, number] { answered_.push_back(number); });
+  }
+  Questions::Forecasts Make() {
+    ++forecasts_;
+    auto present = std::make_shared<ask::Present>();
+    present->now = loop_.now;
+    present->scheduler = scheduler::MakeFairlead({});
+    return std::make_shared<ask::Forecast>(present, std::make_shared<scheduler::RunTimes>(), ask::Bounds{});
+  }
+  bool AskForecast(base::Instant since) {
+    return questions_.AskForecast(
+        since, [this] { return [this] { return Make(); }; },
+        [this](const Questions::Forecasts& forecast) { told_.push_back(forecast.get()); });
+  }
+
+  env_sim::World world_{1};
+  Workers loop_{world_.AddMachine("rm").loop()};
+  Questions questions_{loop_};
+  std::vector<std::shared_ptr<int>> askers_;
+  std::vector<int> answered_;
+  std::vector<const ask::Forecast*> told_;
+  int begun_ = 0;
+  int forecasts_ = 0;
+};
+
+TEST_F(QuestionsTest, TwoAreWorkedOnAtATimeAndTheRestTakesTurns) {
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(Ask(i));
+  EXPECT_EQ(begun_, 2);
+  while (!loop_.jobs.empty()) {
+    EXPECT_LE(loop_.jobs.size(), Questions::kAtOnce);
+    loop_.WorkOne();
+  }
+  EXPECT_EQ(answered_, (std::vector<int>{0, 1, 2, 3, 4}));
+}
+
+TEST_F(QuestionsTest, TooManyAreTurnedAway) {
+  constexpr int kMost = static_cast<int>(Questions::kAtOnce + Questions::kWaiting);
+  for (int i = 0; i < kMost; ++i) EXPECT_TRUE(Ask(i));
+  EXPECT_FALSE(Ask(kMost));
+  loop_.WorkOne();
+  EXPECT_TRUE(Ask(kMost + 1)) << "there is room again";
+}
+
+TEST_F(QuestionsTest, WhoHasGoneIsPassedOver) {
+  for (int i = 0; i < 4; ++i) Ask(i);
+  askers_.clear();
+  while (!loop_.jobs.empty()) loop_.WorkOne();
+  EXPECT_EQ(answered_, (std::vector<int>{0, 1})) << "those that were begun";
+  EXPECT_EQ(begun_, 2);
+}
+
+TEST_F(QuestionsTest, OneForecastServesAllForAWhile) {
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(AskForecast({}));
+  loop_.WorkOne();
+  EXPECT_EQ(told_.size(), 3U);
+  EXPECT_TRUE(AskForecast({}));
+  EXPECT_EQ(told_.size(), 4U) << "at once";
+  EXPECT_EQ(forecasts_, 1);
+  EXPECT_TRUE(AskForecast(loop_.now + base::Duration::Seconds(1))) << "of one who came later";
+  loop_.WorkOne();
+  EXPECT_EQ(forecasts_, 2);
+  loop_.now = loop_.now + Questions::kFresh;
+  EXPECT_TRUE(AskForecast({}));
+  loop_.WorkOne();
+  EXPECT_EQ(forecasts_, 3);
+  EXPECT_EQ(told_.size(), 6U);
+}
+
+}  // namespace
+}  // namespace fairlead::process::rm

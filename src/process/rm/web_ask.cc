@@ -1,0 +1,210 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "endpoints/rest/request_body.h"
+#include "process/ask/answer.h"
+#include "process/ask/change.h"
+#include "process/ask/forecast.h"
+#include "process/rm/learning.h"
+#include "process/rm/questions.h"
+#include "process/rm/web.h"
+#include "process/rm/web_resources.h"
+#include "rm/session_tags.h"
+
+// Questions about the future: /fairlead/v1/what-if and apps/ID/when. Here the present is taken, on the thread that
+// decides; the rest is worked out off it.
+
+namespace fairlead::process::rm {
+
+namespace rest = endpoints::rest;
+using rest::Document;
+
+namespace {
+
+constexpr base::Duration kAheadUnlessSaid = base::Duration::Seconds(7200);
+constexpr base::Duration kFarthest = base::Duration::Seconds(86'400);
+constexpr size_t kMostChanges = 64;
+constexpr ask::Bounds kForecastBounds = {.ahead = base::Duration::Seconds(7200), .events = 1'000'000};
+constexpr const char* kTooMany = "too many questions are being answered; ask again in some seconds";
+
+/// Cost: a copy of the scheduler's state; applications, containers and nodes.
+std::shared_ptr<ask::Present> TakePresent(const ResourceManager& manager, const Viewer& viewer) {
+  auto present = std::make_shared<ask::Present>();
+  const base::WallTime wall = manager.now_wall();
+  const base::Duration heartbeat = manager.options().heartbeat;
+  present->now = manager.now();
+  present->scheduler = manager.scheduler().Fork();
+  if (manager.options().grants_by_heartbeat) present->heartbeat = heartbeat;
+  manager.core().ForEachApp([&](const App& app) {
+    if (!app.in_scheduler) return;
+    const auto& submission = app.submission;
+    present->apps.push_back({app.index, submission.id, submission.name, submission.user, submission.queue,
+                             fairlead::rm::KindOf(submission.name), app.latest ? app.latest->id.attempt : 0,
+                             submission.unmanaged, viewer.May(app, false), app.master_asks});
+    app.containers.ForEach([&](const Container& one) {
+      const base::Instant started =
+          present->now - base::Duration::Millis(std::max<int64_t>(wall.ms - one.created.ms, 0));
+      present->containers.push_back({one.id, app.index, one.node, one.resources, started, one.priority, one.is_master,
+                                     one.state != model::rm::ContainerState::kAllocated, one.launched});
+    });
+  });
+  manager.core().ForEachNode([&](const Node& node) {
+    if (!node.in_scheduler) return;
+    present->nodes.push_back({node.index, node.address.host, node.address.port, node.rack, node.capacity, node.labels,
+                              node.last_seen + heartbeat});
+  });
+  // As the scheduler has them by index, whatever order they are kept in.
+  std::sort(present->apps.begin(), present->apps.end(), [](const auto& a, const auto& b) { return a.index < b.index; });
+  return present;
+}
+
+/// What POST what-if brings.
+struct WhatIfRequest {
+  std::vector<ask::Change> changes;  // without those of queues
+  std::optional<QueueChange> queue;
+  std::string queues_file;
+  base::Duration ahead = kAheadUnlessSaid;
+};
+
+base::Status AddQueueChange(WhatIfRequest& request, const ask::SetQueue& change) {
+  if (!request.queue) request.queue = QueueChange{change.queue, {}};
+  if (request.queue->queue != change.queue) {
+    return base::Error{"settings of one queue at a time; write a whole file of queues to change several"};
+  }
+  request.queue->settings.emplace_back(change.setting, change.value);
+  return {};
+}
+
+base::Result<WhatIfRequest> ReadRequest(const http::Request& request) {
+  const auto body = rest::ParseBody("application/json", request.body, "what-if");
+  if (!body.ok()) return body.error();
+  WhatIfRequest read;
+  const std::vector<nlohmann::json> changes = rest::Items(*body, "changes");
+  if (changes.size() > kMostChanges) return base::Error{"at most " + std::to_string(kMostChanges) + " changes at once"};
+  for (const nlohmann::json& one : changes) {
+    if (!one.is_string()) return base::Error{"a change is a text, such as \"kill application_1_0001\""};
+    base::Result<ask::Change> change = ask::ParseChange(one.get<std::string>());
+    if (!change.ok()) return change.error();
+    if (auto* submit = std::get_if<ask::Submit>(&*change)) submit->user = http::CallerOf(request);
+    const auto* queue = std::get_if<ask::SetQueue>(&*change);
+    if (!queue) {
+      read.changes.push_back(std::move(*change));
+    } else if (const base::Status added = AddQueueChange(read, *queue); !added.ok()) {
+      return added.error();
+    }
+  }
+  read.queues_file = rest::Text(*body, "queues_file");
+  if (!read.queues_file.empty() && read.queue) return base::Error{"settings of a queue, or a whole file: not both"};
+  if (read.changes.empty() && read.queues_file.empty() && !read.queue) {
+    return base::Error{
+        "write {\"changes\": [\"NAME VALUE\", ...], \"queues_file\": TEXT, \"for\": \"2h\"}; docs/ask.md has the "
+        "changes"};
+  }
+  if (const std::string ahead = rest::Text(*body, "for"); !ahead.empty()) {
+    const auto time = ask::ParseTime(ahead);
+    if (!time.ok()) return base::Error{"for: " + time.error().message};
+    read.ahead = std::min(*time, kFarthest);
+  }
+  return read;
+}
+
+using EditQueues = decltype(ResourceManagerOptions::edit_queue_file);
+using ParseQueues = decltype(ResourceManagerOptions::parse_queues);
+
+/// The changes of queues as the queues that there would be, before the others. Reads files.
+base::Status MakeQueues(WhatIfRequest& request, const EditQueues& edit_file, const ParseQueues& parse) {
+  if (!request.queue && request.queues_file.empty()) return {};
+  if (!edit_file || !parse) return base::Error{"the queues of this resource manager are in no file"};
+  if (request.queue) {
+    const base::Result<QueueEdit> edit = edit_file(*request.queue);
+    if (!edit.ok()) return base::Error{edit.error().message};
+    request.queues_file = edit->after;
+  }
+  base::Result<model::QueueTree> tree = parse(request.queues_file);
+  if (!tree.ok()) return base::Error{tree.error().message};
+  request.changes.insert(request.changes.begin(), ask::NewQueues{std::move(*tree)});
+  return {};
+}
+
+http::Response Refusal(int status, const std::string& why) {
+  return http::JsonResponse(status, Document::Object().Add("error", why).ToJson(""));
+}
+
+Document WhenDocument(const ask::When& when) {
+  Document document = Document::Object();
+  if (when.p50) document.Add("p50_ms", when.p50->millis());
+  if (when.p90) document.Add("p90_ms", when.p90->millis());
+  return document;
+}
+
+Document AskDocument(const ask::AskWhen& one) {
+  return Document::Object()
+      .Add("priority", one.priority)
+      .Add("count", one.count)
+      .Add("capability", AmountDocument(one.size))
+      .Add("first", WhenDocument(one.first))
+      .Add("all", WhenDocument(one.all))
+      .Add("reason", one.reason);
+}
+
+}  // namespace
+
+// POST what-if {"changes": ["NAME VALUE", ...], "queues_file": TEXT, "for": "2h"}.
+void Web::WhatIf(const http::Request& request, const Reply& reply) {
+  base::Result<WhatIfRequest> read = ReadRequest(request);
+  if (!read.ok()) return OwnError(reply, 400, read.error().message);
+  const auto made = std::make_shared<http::Response>();
+  const auto begin = [this, made, read = std::move(*read), user = http::CallerOf(request)] {
+    const ResourceManagerOptions& options = manager_.options();
+    return [made, read, present = TakePresent(manager_, manager_.ViewerHere(user)), edit = options.edit_queue_file,
+            parse = options.parse_queues, learned = manager_.learning().Share()]() mutable {
+      try {
+        const base::Status queues = MakeQueues(read, edit, parse);
+        if (!queues.ok()) return void(*made = Refusal(400, queues.error().message));
+        const auto answer = ask::WhatIf(*present, learned, read.changes, {.ahead = read.ahead, .events = 4'000'000});
+        *made = answer.ok() ? http::JsonResponse(200, answer->ToJson("")) : Refusal(400, answer.error().message);
+      } catch (const std::exception& error) {
+        *made = http::BrokenPage("what-if", error);
+      }
+    };
+  };
+  const bool taken = questions_->Ask(request.asker, begin, [made, reply] { reply(std::move(*made)); });
+  if (!taken) OwnError(reply, 503, kTooMany);
+}
+
+// GET apps/ID/when
+void Web::AppWhen(const http::Request& request, const App& app, const Reply& reply) {
+  const std::string user = http::CallerOf(request);
+  if (!manager_.MayAccess(user, app, false)) {
+    return OwnError(reply, 403, user + " may not see what " + ToString(app.submission.id) + " waits for");
+  }
+  const auto make = [this] {
+    return [present = TakePresent(manager_, {}), learned = manager_.learning().Share()]() -> Questions::Forecasts {
+      return std::make_shared<ask::Forecast>(present, learned, kForecastBounds);
+    };
+  };
+  const auto tell = [this, reply, user, id = app.submission.id](const Questions::Forecasts& forecast) {
+    const App* now = manager_.core().FindApp(id);
+    Document::List asks;
+    if (now && now->in_scheduler) {
+      const Viewer viewer = manager_.ViewerHere(user);
+      const auto visible = [&](const ask::Present::App& one) {
+        const App* other = manager_.core().AppAt(one.index);
+        return other && other->submission.id == one.id && viewer.May(*other, false);
+      };
+      for (const ask::AskWhen& one : forecast->Of(now->index, visible)) asks.push_back(AskDocument(one));
+    }
+    reply(http::JsonResponse(200, Document::Object()
+                                      .Add("id", ToString(id))
+                                      .Add("age_ms", (manager_.now() - forecast->present().now).millis())
+                                      .Add("ahead_ms", forecast->ahead().millis())
+                                      .Add("asks", Document(std::move(asks)))
+                                      .ToJson("")));
+  };
+  const base::Instant since = manager_.now() - base::Duration::Millis(manager_.now_wall().ms - app.submitted.ms);
+  if (!questions_->AskForecast(since, make, tell)) OwnError(reply, 503, kTooMany);
+}
+
+}  // namespace fairlead::process::rm

@@ -1,0 +1,46 @@
+#include "scheduler/books/run_times.h"
+
+#include <algorithm>
+
+namespace fairlead::scheduler {
+
+namespace {
+
+uint32_t Clamped(base::Duration time) {
+  return static_cast<uint32_t>(std::clamp<int64_t>(time.millis(), 0, INT32_MAX));
+}
+
+}  // namespace
+
+void LearnedRunTimes::Learn(base::Duration ran) {
+  const uint32_t ms = Clamped(ran);
+  if (latest_.size() < kKept) {
+    latest_.push_back(ms);
+  } else {
+    sorted_.erase(std::lower_bound(sorted_.begin(), sorted_.end(), latest_[next_]));
+    latest_[next_] = ms;
+    next_ = (next_ + 1) % kKept;
+  }
+  sorted_.insert(std::upper_bound(sorted_.begin(), sorted_.end(), ms), ms);
+}
+
+std::optional<base::Duration> LearnedRunTimes::Quantile(base::Duration age, int32_t per_mille) const {
+  const auto longer = age.ns <= 0 ? sorted_.begin() : std::upper_bound(sorted_.begin(), sorted_.end(), Clamped(age));
+  const auto count = static_cast<size_t>(sorted_.end() - longer);
+  if (count < kEnough) return {};
+  // The least of them that so many are not above.
+  const size_t rank = (count * static_cast<size_t>(std::clamp(per_mille, 1, 1000)) + 999) / 1000;
+  return base::Duration::Millis(longer[static_cast<ptrdiff_t>(rank - 1)]);
+}
+
+void RunTimes::Learn(const Kind& kind, base::Duration ran, base::Instant now) {
+  if (kind.TooLong()) return;
+  rows_[rows_.Hear(kind, now).first].Learn(ran);
+}
+
+const LearnedRunTimes* RunTimes::Find(const Kind& kind) const {
+  const auto* found = rows_.Find(kind);
+  return found ? &found->row : nullptr;
+}
+
+}  // namespace fairlead::scheduler
