@@ -116,6 +116,7 @@ base::Status AddJobs(const TraceArguments& arguments, Workload& workload) {
   }
   std::stable_sort(workload.jobs.begin(), workload.jobs.end(),
                    [](const auto& a, const auto& b) { return a.submit_ms < b.submit_ms; });
+  sim::Deal(workload.jobs, arguments.deal_queues, arguments.deal_users);
   if (!workload.jobs.empty()) workload.span_ms = workload.jobs.back().submit_ms + 1;
   return {};
 }
@@ -222,9 +223,10 @@ sim::RunResult RunUnder(const TraceArguments& arguments, const Workload& workloa
 
 void AddWorkloadOptions(CLI::App& command, const std::string& trace, TraceArguments& arguments) {
   command
-      .add_option(trace, arguments.traces,
-                  "trace files, also gzip: Hadoop SLS, Rumen, SLS workload (syn.json), SWIM; or \"tdw\" or \"google\" "
-                  "for a synthetic day")
+      .add_option(
+          trace, arguments.traces,
+          "trace files, also gzip: Hadoop SLS, Rumen, SLS workload (syn.json), SWIM, SWF; or \"tdw\" or \"google\" "
+          "for a synthetic day")
       ->required();
   command.add_option("--node-list", arguments.node_list, "SLS node list (nodes.json)");
   command.add_option("--nodes", arguments.nodes, "number of nodes (default: those that the trace names, else 100)")
@@ -245,6 +247,10 @@ void AddWorkloadOptions(CLI::App& command, const std::string& trace, TraceArgume
   command.add_option("--block-size", arguments.block_mib, "SWIM: MiB of input per map")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
+  command.add_option("--deal-queues", arguments.deal_queues, "files: jobs are dealt over so many queues, q1, q2, ...")
+      ->check(CLI::Range(1, 1000));
+  command.add_option("--deal-users", arguments.deal_users, "files: and in each queue over so many users")
+      ->check(CLI::Range(1, 100'000));
   command.add_option("--seed", arguments.seed, "of everything that is drawn: jobs, places of blocks, faults")
       ->check(CLI::Range(int64_t{0}, kSeedMax))
       ->capture_default_str();
