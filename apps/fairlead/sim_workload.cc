@@ -130,6 +130,7 @@ base::Status AddJobs(const TraceArguments& arguments, Workload& workload) {
   }
   std::stable_sort(workload.jobs.begin(), workload.jobs.end(),
                    [](const auto& a, const auto& b) { return a.submit_ms < b.submit_ms; });
+  sim::Deal(workload.jobs, arguments.deal_queues, arguments.deal_users);
   if (!workload.jobs.empty()) workload.span_ms = workload.jobs.back().submit_ms + 1;
   return {};
 }
@@ -245,7 +246,7 @@ void AddWorkloadOptions(CLI::App& command, const std::string& trace, TraceArgume
   command
       .add_option(
           trace, arguments.traces,
-          "trace files, also gzip: Hadoop SLS, Rumen, SLS workload (syn.json), SWIM; a resource manager's journal, or "
+          "trace files, also gzip: Hadoop SLS, Rumen, SLS workload (syn.json), SWIM, SWF; a resource manager's journal, or "
           "the directory of one; or \"tdw\" or \"google\" "
           "for a synthetic day")
       ->required();
@@ -268,6 +269,10 @@ void AddWorkloadOptions(CLI::App& command, const std::string& trace, TraceArgume
   command.add_option("--block-size", arguments.block_mib, "SWIM: MiB of input per map")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
+  command.add_option("--deal-queues", arguments.deal_queues, "files: jobs are dealt over so many queues, q1, q2, ...")
+      ->check(CLI::Range(1, 1000));
+  command.add_option("--deal-users", arguments.deal_users, "files: and in each queue over so many users")
+      ->check(CLI::Range(1, 100'000));
   command.add_option("--seed", arguments.seed, "of everything that is drawn: jobs, places of blocks, faults")
       ->check(CLI::Range(int64_t{0}, kSeedMax))
       ->capture_default_str();

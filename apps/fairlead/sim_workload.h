@@ -44,6 +44,8 @@ struct TraceArguments {
   double measure_seconds = 3;
   int64_t repair_seconds = 600;
   int64_t block_mib = 64;
+  int64_t deal_queues = 0;
+  int64_t deal_users = 0;
   std::string out;
   bool json = false;
 };

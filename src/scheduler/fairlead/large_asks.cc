@@ -10,8 +10,9 @@ namespace fairlead::scheduler::native {
 void FairPolicy::Review(Core& core) {
   review_at_ = Instant::Max();
   const model::Wishes& wishes = core.books().queues.tree().wishes;
-  if (wishes.small_jobs && wishes.park_masters) ParkMasters(core);
   if (wishes.small_jobs) {
+    order_.RestartAges(core.books());
+    if (wishes.park_masters) ParkMasters(core);
     ReserveInOrder(core);
   } else {
     ReserveForLarge(core);

@@ -66,7 +66,12 @@ void FairPolicy::Overcommit(Core& core, NodeIndex index) {
 
 /// Which of them were above the capacity is not known any more: as many as were.
 void FairPolicy::ContainerRecovered(Books& books, ContainerSlot slot) {
-  if (!books.queues.tree().wishes.overcommit || books.containers[slot].is_master) return;
+  const model::Wishes& wishes = books.queues.tree().wishes;
+  if (books.containers[slot].is_master) {
+    if (wishes.park_masters) order_.KeepMaster(books.containers[slot].app);
+    return;
+  }
+  if (!wishes.overcommit) return;
   const Node& node = books.nodes[books.containers[slot].node];
   books.containers.SetAbove(slot, !node.used.FitsIn(node.capacity));
 }

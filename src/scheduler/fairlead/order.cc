@@ -119,6 +119,23 @@ void FairOrder::DemandChanged(const Books& books, QueueId leaf) {
   }
 }
 
+void FairOrder::RestartAges(const Books& books) {
+  std::vector<uint64_t> sharers(books.queues.size());
+  for (const AppSlot slot : books.apps) {
+    const App& app = books.apps[slot];
+    if (app.classes != 0 || !app.used.IsZero()) ++sharers[app.leaf.value];
+  }
+  for (const AppSlot slot : books.apps) {
+    const App& app = books.apps[slot];
+    if (app.classes == 0 || app.used == app.master_used) continue;
+    const Share own = books.queues.ShareOf(model::OrderPolicy::kDrf, app.used);
+    const Share all = books.queues.ShareOf(model::OrderPolicy::kDrf, books.queues[app.leaf].used);
+    const unsigned __int128 parts = static_cast<unsigned __int128>(own.used) * sharers[app.leaf.value];
+    if (parts * all.of < static_cast<unsigned __int128>(all.used) * own.of) continue;
+    if (small_jobs_.RestartAge(slot, books.now)) Refresh(books, slot);
+  }
+}
+
 void FairOrder::Rebuild(const Books& books) {
   for (const QueueId queue : books.queues) branches_[queue.value].blocked = 0;
   OpenMasters(books);

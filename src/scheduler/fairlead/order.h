@@ -30,6 +30,8 @@ class FairOrder {
   void RefreshPath(const Books& books, QueueId queue);
   void UsageChanged(const Books& books, QueueId leaf, bool less);
   void DemandChanged(const Books& books, QueueId leaf);
+  /// Small jobs first: who waits and has an equal part of what its queue uses gets no older. O(applications).
+  void RestartAges(const Books& books);
   /// Every place of every queue and application. O(all).
   void Rebuild(const Books& books);
 
@@ -57,6 +59,7 @@ class FairOrder {
 
   const SmallJobs& small_jobs() const { return small_jobs_; }
   void MasterParked(AppSlot slot) { small_jobs_.MasterParked(slot); }
+  void KeepMaster(AppSlot slot) { small_jobs_.KeepMaster(slot); }
 
   void Prefetch(const Books& books, AppSlot slot) const;
   std::string Check(const Books& books) const;

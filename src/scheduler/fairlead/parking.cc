@@ -3,27 +3,38 @@
 #include "model/taken_back.h"
 #include "scheduler/fairlead/policy.h"
 
-// Parking: a queue's masters are at their limit, and some of them only wait, with large jobs. Those that would be
-// served last are ended (once each), so that applications start of which nobody knows yet how small they are. Nothing
-// but the master's start is lost: it has no other container. What it asked for is remembered, and it starts again in
-// its turn.
+// Parking. Nobody knows how large an application is before its master has asked, so masters start in the order in which
+// they came. Under overload those of large ones then wait by the hundred, in room that tasks could use, until the
+// queue's share for masters is full and nobody starts. Those whose turn is far are ended (once each, and in their first
+// minute, where nothing but the start is lost). What they asked for is remembered, and they start again in their turn.
 
 namespace fairlead::scheduler::native {
 namespace {
 
+/// A master that is older is never ended: it may have worked.
+constexpr base::Duration kFirstMinute = base::Duration::Seconds(60);
+/// The first so many masters of a queue may only wait (one where others cannot start for the share for masters), and
+/// more as long as all that wait have this part of that share.
+constexpr size_t kMayWait = 4;
+constexpr int64_t kPart = 8;
 /// Masters ended in one review and queue at most.
-constexpr size_t kParkCap = 100;
+constexpr int kParkCap = 100;
 
 bool MayTakeFrom(const Queues& queues, QueueId queue) {
+  if (queues[queue].policy == model::OrderPolicy::kFifo) return false;  // there the size does not count
   for (; queue.valid(); queue = queues[queue].parent) {
     if (!queues[queue].preemptable) return false;
   }
   return true;
 }
 
-ContainerSlot MasterOf(const Books& books, const App& app) {
-  ContainerSlot at = app.containers.first();
-  while (at.valid() && !books.containers[at].is_master) at = books.containers[at].app_next;
+/// The master that the application has had for less than kFirstMinute and got nothing by; not valid: none.
+ContainerSlot NewMasterOf(const Books& books, const App& app) {
+  const ContainerSlot at = app.containers.first();  // the newest, and the only one
+  if (!at.valid() || !books.containers[at].is_master || books.containers[at].chosen() || app.next_sequence > 1 ||
+      books.now >= books.containers[at].granted + kFirstMinute) {
+    return {};
+  }
   return at;
 }
 
@@ -37,39 +48,30 @@ bool OnlyWaits(const App& app) {
 
 void FairPolicy::ParkMasters(Core& core) {
   const Books& books = core.books();
-  std::vector<std::vector<AppSlot>> idle(books.queues.size());
-  std::vector<std::vector<AppSlot>> starting(books.queues.size());
+  std::vector<std::vector<AppSlot>> waiting(books.queues.size());
   for (const AppSlot slot : books.apps) {
     const App& app = books.apps[slot];
-    if (!app.runnable || !app.active || !order_.MastersClosed(app.leaf)) continue;
-    if (app.needs_master && app.classes != 0) starting[app.leaf.value].push_back(slot);
-    if (OnlyWaits(app) && order_.small_jobs().MayPark(slot)) idle[app.leaf.value].push_back(slot);
+    if (app.runnable && app.active && OnlyWaits(app)) waiting[app.leaf.value].push_back(slot);
   }
   for (const QueueId leaf : books.queues) {
-    std::vector<AppSlot>& first = starting[leaf.value];
-    std::vector<AppSlot>& last = idle[leaf.value];
-    if (first.empty() || last.empty() || !MayTakeFrom(books.queues, leaf)) continue;
-    std::sort(first.begin(), first.end(), [&](AppSlot a, AppSlot b) { return order_.Before(books, a, b); });
-    std::sort(last.begin(), last.end(), [&](AppSlot a, AppSlot b) { return order_.Before(books, b, a); });
-    const size_t most = std::min({first.size(), last.size(), kParkCap});
-    for (size_t i = 0; i < most && order_.Before(books, first[i], last[i]); ++i) ParkMaster(core, last[i], first[i]);
-  }
-}
-
-/// Ends the idle master for the other's, if that can have its room.
-void FairPolicy::ParkMaster(Core& core, AppSlot idle, AppSlot starting) {
-  Books& books = core.books();
-  const ContainerSlot master = MasterOf(books, books.apps[idle]);
-  if (!master.valid() || books.containers[master].chosen()) return;
-  const NodeIndex node = books.containers[master].node;
-  const Resources& room = books.shapes[books.containers[master].shape].size;
-  for (Ask& ask : books.apps.asks(starting)) {
-    if (!ask.open() || ask.reserved > 0 || !books.shapes[ask.shape].size.FitsIn(room)) continue;
-    if (!Finder(books, config_).MayReserve(books.apps[starting], ask, node)) continue;
-    core.Reserve(starting, ask, node, config_.reservations.duration);
-    order_.MasterParked(idle);
-    core.Finish(master, model::kExitPreempted, model::DiagnosticsOf(model::TakenBackFor::kMasters));
-    return;
+    std::vector<AppSlot>& line = waiting[leaf.value];
+    const size_t may_wait = order_.MastersClosed(leaf) ? 1 : kMayWait;
+    if (line.size() <= may_wait || !MayTakeFrom(books.queues, leaf)) continue;
+    std::sort(line.begin(), line.end(), [&](AppSlot a, AppSlot b) { return order_.Before(books, a, b); });
+    Resources most = books.queues.MasterLimits(leaf);
+    for (int64_t& amount : most.amount) amount /= kPart;
+    Resources wait;
+    for (const AppSlot slot : line) wait += books.apps[slot].master_used;
+    int left = kParkCap;
+    for (size_t i = line.size(); i-- > may_wait && left > 0 && !wait.FitsIn(most);) {
+      const App& app = books.apps[line[i]];
+      const ContainerSlot master = NewMasterOf(books, app);
+      if (!master.valid() || !order_.small_jobs().MayPark(line[i])) continue;
+      wait -= app.master_used;
+      order_.MasterParked(line[i]);
+      core.Finish(master, model::kExitPreempted, model::DiagnosticsOf(model::TakenBackFor::kMasters));
+      --left;
+    }
   }
 }
 

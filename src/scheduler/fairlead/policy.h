@@ -113,7 +113,6 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
 
   // parking.cc
   void ParkMasters(Core& core);
-  void ParkMaster(Core& core, AppSlot idle, AppSlot starting);
 
   // preemption.cc
   struct Plan;

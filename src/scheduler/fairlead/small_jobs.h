@@ -20,6 +20,8 @@ namespace fairlead::scheduler::native {
 ///   turn = came + bound * left / (left + kHalf)
 ///
 /// So the least work comes first, and whoever came more than `bound` later has a later turn: the age counts in the end.
+/// It counts since the application last had an equal part of what its queue uses: who is served does not get older, so
+/// that a job may run for longer than the bound without passing everybody.
 /// An application that has not said yet what it wants (its master waits) counts as having no work.
 ///
 /// Work counts together with that of the same user's applications in the queue that are not larger (in powers of two)
@@ -42,6 +44,10 @@ class SmallJobs {
   uint64_t TurnOf(AppSlot slot) const;
   /// Its master was ended to let others start: what is left to it is remembered until it starts again.
   void MasterParked(AppSlot slot);
+  /// Its master is never ended: it is older than the books know.
+  void KeepMaster(AppSlot slot) { jobs_[slot.value].parked = true; }
+  /// The application has its part: its age counts from now on. False: it was counted from about now already.
+  bool RestartAge(AppSlot slot, base::Instant now);
   /// Its master may be ended, and was not yet.
   bool MayPark(AppSlot slot) const { return jobs_[slot.value].restartable && !jobs_[slot.value].parked; }
 

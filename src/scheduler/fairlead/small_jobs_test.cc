@@ -82,14 +82,36 @@ TEST(SmallJobsTest, ARefreshSwitchesIt) {
   EXPECT_EQ(cluster.LiveOf(2).size(), 1u);
 }
 
-/// In a queue of jobs whose tasks are alike, no task is given to a job while another waits that came more than the
-/// bound before it.
+/// A job that runs for longer than the bound, with a task each minute and small ones that come all the time, does not
+/// pass them: it has its part.
+TEST(SmallJobsTest, AJobMayRunForLongerThanTheBound) {
+  FairleadConfig config = Config();
+  config.small_jobs.bound = Duration::Seconds(600);
+  TestCluster cluster(config);
+  cluster.Node(0, 40'960, 40);
+  cluster.App(0, "root.a", "x");
+  cluster.Ask(0, {TestCluster::Want(1000, 1024, 1)});
+  for (uint32_t minute = 1; minute <= 60; ++minute) {
+    Pass(cluster, Duration::Seconds(60));
+    cluster.App(minute, "root.a", "y");
+    cluster.Ask(minute, {TestCluster::Want(1, 1024, 1)});
+    EndOne(cluster, 0);
+    ASSERT_EQ(cluster.LiveOf(minute).size(), 1u) << minute;
+    EndOne(cluster, minute);
+    ASSERT_EQ(cluster.LiveOf(0).size(), 40u) << minute;
+    ASSERT_EQ(cluster.scheduler().CheckInvariants(), "");
+  }
+}
+
+/// In a queue of jobs whose tasks are alike, no task is given to a job while another waits that has had nothing since
+/// more than the bound before the first one came.
 RC_GTEST_PROP(SmallJobsProperty, TheBoundHolds, ()) {
   FairleadConfig config = Config();
   config.small_jobs.bound = Duration::Seconds(*rc::gen::inRange(1, 100));
   TestCluster cluster(config);
   cluster.Node(0, 4096, 4);
   std::map<uint32_t, base::Instant> came;
+  std::map<uint32_t, base::Instant> had;  // a container, or came
   std::map<uint32_t, int32_t> waits;
   uint32_t next = 0;
   for (int step = 0; step < 200; ++step) {
@@ -100,7 +122,7 @@ RC_GTEST_PROP(SmallJobsProperty, TheBoundHolds, ()) {
       cluster.Complete(std::next(live.begin(), static_cast<std::ptrdiff_t>(which))->first);
     } else {
       const uint32_t app = next++;
-      came[app] = cluster.now_;
+      came[app] = had[app] = cluster.now_;
       waits[app] = *rc::gen::inRange(1, 50);
       cluster.App(app, "root.a", "u" + std::to_string(*rc::gen::inRange(0, 3)));
       cluster.Ask(app, {TestCluster::Want(waits[app], 1024, 1)});
@@ -108,10 +130,11 @@ RC_GTEST_PROP(SmallJobsProperty, TheBoundHolds, ()) {
     for (const auto& grant : cluster.Last<ev::Granted>()) {
       const uint32_t app = grant.app.value;
       for (const auto& [other, count] : waits) {
-        RC_ASSERT(count == 0 || came[other] + config.small_jobs.bound >= came[app]);
+        RC_ASSERT(count == 0 || had[other] + config.small_jobs.bound >= came[app]);
       }
       --waits[app];
     }
+    for (const auto& [id, one] : cluster.live()) had[one.grant.app.value] = cluster.now_;
     RC_ASSERT(cluster.scheduler().CheckInvariants() == "");
   }
 }
@@ -180,21 +203,21 @@ TEST(SmallJobsTest, ALargeAskHasItsTurnAmongManySizes) {
   EXPECT_FALSE(LargeAskIsServed(off)) << "without the switch it starves: docs/wishes.md says so";
 }
 
-/// Four cores: the masters of 0 and 1 use all that masters may, 0 runs a task, 1 wants what does not fit, and 2 waits
-/// to start.
+/// A node whose cores are all taken: by a task of 0 and by masters that only wait, of 1 to 5, which want more and more.
 class ParkingTest : public testing::Test {
  protected:
+  static constexpr uint32_t kLast = 5;
+
   void Begin(const FairleadConfig& config, bool restartable = true) {
     cluster_ = std::make_unique<TestCluster>(config);
-    cluster_->Node(0, 4096, 4);
+    cluster_->Node(0, 16'384, 16);
     Start(0, true);
-    Start(1, restartable);
-    cluster_->Ask(0, {TestCluster::Want(1, 1024, 1)});
-    cluster_->Ask(1, {TestCluster::Want(50, 2048, 2)});
-    Start(2, true);
-    EXPECT_EQ(cluster_->LiveOf(1).size(), 1u);
-    EXPECT_EQ(cluster_->LiveOf(2).size(), 0u);
+    cluster_->Ask(0, {TestCluster::Want(10, 1024, 1)});
+    for (uint32_t app = 1; app <= kLast; ++app) Start(app, restartable);
+    for (uint32_t app = 1; app <= kLast; ++app) AskForTasks(app);
+    for (uint32_t app = 0; app <= kLast; ++app) EXPECT_GE(cluster_->LiveOf(app).size(), 1u) << app;
   }
+  void AskForTasks(uint32_t app) { cluster_->Ask(app, {TestCluster::Want(10 * static_cast<int32_t>(app), 1024, 1)}); }
   void Start(uint32_t app, bool restartable) {
     ev::AppAdded added;
     added.app = {app};
@@ -216,26 +239,46 @@ class ParkingTest : public testing::Test {
   std::unique_ptr<TestCluster> cluster_;
 };
 
-TEST_F(ParkingTest, AMasterThatOnlyWaitsMakesRoomOnceForOneThatMayBeSmaller) {
+TEST_F(ParkingTest, ANewMasterWhoseTurnIsFarIsEndedOnceAndStartsAgain) {
   Begin(Config(true));
   const auto ended = After(Duration::Seconds(3));
   ASSERT_EQ(ended.size(), 1u);
-  EXPECT_EQ(ended[0].app.value, 1u);
+  EXPECT_EQ(ended[0].app.value, kLast) << "the largest";
   EXPECT_EQ(ended[0].exit_status, model::kExitPreempted);
-  EXPECT_EQ(cluster_->LiveOf(2).size(), 1u) << "its room is for the one that starts";
-  // Its next attempt starts when it can, and is not ended for a third one.
-  cluster_->Send({ev::AttemptRemoved{{1}, 1, false}, ev::AttemptAdded{{1}, 2, false}});
-  AskForMaster(1);
-  EXPECT_EQ(cluster_->LiveOf(1).size(), 0u);
-  cluster_->Send(ev::AppRemoved{{2}});
-  EXPECT_EQ(cluster_->LiveOf(1).size(), 1u);
-  cluster_->Ask(1, {TestCluster::Want(50, 2048, 2)});
-  Start(3, true);
-  for (int i = 0; i < 3; ++i) EXPECT_TRUE(After(Duration::Seconds(3)).empty());
+  EXPECT_EQ(cluster_->LiveOf(1).size(), 2u) << "the smallest has the room";
+  cluster_->Send({ev::AttemptRemoved{{kLast}, 1, false}, ev::AttemptAdded{{kLast}, 2, false}});
+  AskForMaster(kLast);
+  EXPECT_EQ(cluster_->LiveOf(kLast).size(), 0u) << "it is not its turn";
+  cluster_->Send(ev::AppRemoved{{0}});
+  for (uint32_t app = 1; app < kLast; ++app) cluster_->Send(ev::AppRemoved{{app}});
+  ASSERT_EQ(cluster_->LiveOf(kLast).size(), 1u);
+  for (uint32_t app = 6; app < 11; ++app) {
+    Start(app, true);
+    cluster_->Ask(app, {TestCluster::Want(1, 16'384, 16)});
+  }
+  cluster_->Ask(kLast, {TestCluster::Want(50, 16'384, 16)});
+  for (int i = 0; i < 3; ++i) {
+    for (const ev::Finished& one : After(Duration::Seconds(3))) EXPECT_NE(one.app.value, kLast);
+  }
+}
+
+TEST_F(ParkingTest, NotAMasterThatHasRunForAMinute) {
+  FairleadConfig config = Config(true);
+  config.queues.wishes.park_masters = false;
+  Begin(config);
+  EXPECT_TRUE(After(Duration::Seconds(61)).empty());
+  ev::QueuesReloaded reload{Config(true).queues, 1};
+  cluster_->Send(reload);
+  EXPECT_TRUE(After(Duration::Seconds(3)).empty());
 }
 
 TEST_F(ParkingTest, NotWithoutTheSwitch) {
   Begin(Config(false));
+  EXPECT_TRUE(After(Duration::Seconds(3)).empty());
+}
+
+TEST_F(ParkingTest, NotInAFifoQueue) {
+  Begin(Config(true, "fifo"));
   EXPECT_TRUE(After(Duration::Seconds(3)).empty());
 }
 

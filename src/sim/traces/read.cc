@@ -48,6 +48,11 @@ base::Result<TraceFile> ReadJson(std::string_view text, const std::string& file,
   return trace;
 }
 
+/// By its first line: a remark, or numbers without the tabs that SWIM has between its columns.
+bool IsSwf(std::string_view line) {
+  return line[0] == ';' || (line[0] >= '0' && line[0] <= '9' && line.find('\t') == std::string_view::npos);
+}
+
 }  // namespace
 
 void JobCollector::Add(TraceJob job, int line) {
@@ -84,13 +89,22 @@ base::Result<TraceFile> ReadTrace(std::string_view text, const std::string& file
   const auto read = [&]() -> base::Result<TraceFile> {
     if (text[start] == '{' || text[start] == '[') return ReadJson(text, file, options);
     JobCollector jobs(file, options);
-    ReadSwim(text, jobs);
+    const bool swf = IsSwf(text.substr(start, text.find('\n', start) - start));
+    (swf ? ReadSwf : ReadSwim)(text, jobs);
     if (!jobs.error().empty()) return base::Error{jobs.error()};
-    return TraceFile{"swim", std::move(jobs.jobs())};
+    return TraceFile{swf ? "swf" : "swim", std::move(jobs.jobs())};
   };
   auto trace = read();
   if (trace) Settle(trace->jobs);
   return trace;
+}
+
+void Deal(std::vector<TraceJob>& jobs, int64_t queues, int64_t users) {
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    if (queues > 0) jobs[i].queue = "q" + std::to_string(at % queues + 1);
+    if (users > 0) jobs[i].user = "u" + std::to_string(at / std::max<int64_t>(queues, 1) % users + 1);
+  }
 }
 
 std::pair<std::string, std::string> SplitHost(std::string_view name) {

@@ -32,14 +32,18 @@ struct TraceOptions {
 };
 
 struct TraceFile {
-  std::string format;          // "sls", "rumen", "synth" or "swim"
+  std::string format;          // "sls", "rumen", "synth", "swim" or "swf"
   std::vector<TraceJob> jobs;  // by time of submission; the first is submitted at 0
 };
 
 /// Reads a trace of any known format, told apart by its beginning: Hadoop SLS jobs (AMDefinitionSLS), a Rumen job
-/// history (LoggedJob), an SLS workload description (SynthTraceJobProducer, old and generic style), or SWIM's tab
-/// separated lines. O(size).
+/// history (LoggedJob), an SLS workload description (SynthTraceJobProducer, old and generic style), SWIM's tab
+/// separated lines, or the Standard Workload Format. O(size).
 base::Result<TraceFile> ReadTrace(std::string_view text, const std::string& file, const TraceOptions& options = {});
+
+/// Deals jobs in order over so many queues (q1, q2, ...) and in each over so many users, whatever they name; 0: as they
+/// name them.
+void Deal(std::vector<TraceJob>& jobs, int64_t queues, int64_t users);
 
 /// An SLS node list: {"rack": ..., "nodes": [{"node": ..., "memory-mb": ..., "vcores": ...}]}; what a node does not say
 /// is as in `usual`.

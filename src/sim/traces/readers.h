@@ -58,5 +58,6 @@ void ReadSlsJob(const JsonValue& object, JobCollector& jobs);
 void ReadRumenJob(const JsonValue& object, JobCollector& jobs);
 void ReadSynth(const JsonValue& object, JobCollector& jobs);
 void ReadSwim(std::string_view text, JobCollector& jobs);
+void ReadSwf(std::string_view text, JobCollector& jobs);
 
 }  // namespace fairlead::sim

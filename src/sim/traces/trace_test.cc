@@ -304,6 +304,34 @@ TEST(TraceReadTest, SwimBytesBecomeTasks) {
   EXPECT_EQ(trace->jobs[1].stages[1].run_ms.size(), 3U) << "3 GB in GiB";
 }
 
+TEST(TraceReadTest, ALineOfTheStandardWorkloadFormatIsAJob) {
+  const std::string text =
+      "; MaxNodes: 256\n"
+      "   1   94 -1  30.5  16 -1 -1 -1 -1 -1 1 7 -1 -1 2 -1 -1 -1\n"
+      "   2  100 -1   -1   16 -1 -1 -1 -1 -1 0 7 -1 -1 2 -1 -1 -1\r\n"
+      "   3   90 -1   10    4 -1 -1  8 -1 2097152 1 -1 -1 -1 -1 -1 -1 -1\n";
+  auto trace = ReadTrace(text, "t.swf");
+  ASSERT_TRUE(trace.ok()) << trace.error().message;
+  EXPECT_EQ(trace->format, "swf");
+  ASSERT_EQ(trace->jobs.size(), 2U) << "the second never ran";
+  const TraceJob& asked = trace->jobs[0];
+  EXPECT_EQ(asked.name, "3");
+  EXPECT_EQ(asked.queue, "default");
+  EXPECT_EQ(asked.stages[0].run_ms, std::vector<uint32_t>(8, 10'000)) << "what it asked for, not what it got";
+  EXPECT_EQ(asked.stages[0].size[0], 2048);
+  const TraceJob& got = trace->jobs[1];
+  EXPECT_EQ(got.user, "u7");
+  EXPECT_EQ(got.queue, "q2");
+  EXPECT_EQ(got.submit_ms, 4000);
+  EXPECT_EQ(got.stages[0].run_ms, std::vector<uint32_t>(16, 30'000));
+  Deal(trace->jobs, 2, 1);
+  EXPECT_EQ(trace->jobs[1].queue, "q2");
+  EXPECT_EQ(trace->jobs[1].user, "u1");
+  EXPECT_NE(ReadTrace("1 2 3\n", "t.swf").error().message.find("t.swf:1: a line of the Standard"), std::string::npos);
+  EXPECT_FALSE(ReadTrace("; x\n1 0 -1 99999999 1 -1 -1 -1 -1 -1 1 1 1 1 1 1 1 1\n", "t").ok()) << "24 days at most";
+  EXPECT_FALSE(ReadTrace("; x\n1 0 -1 9 99999999999 -1 -1 -1 -1 -1 1 1 1 1 1 1 1 1\n", "t").ok()) << "a million tasks";
+}
+
 TEST(TraceReadTest, FirstGoodAttemptOfARumenTaskCounts) {
   const auto trace = ReadTrace(R"({"jobID": "j", "submitTime": 1000, "queue": "q", "mapTasks": [
       {"attempts": [{"startTime": 1, "finishTime": 9, "result": "FAILED"},

@@ -1,0 +1,171 @@
+#!/usr/bin/env python3
+"""Stands beside results that others published, on their data (docs/public-results.md).
+
+usage: bench/public.py BUILD lublin --data DIR
+
+lublin: DIR holds lublin1.swf and lublin2.swf, or the same with .gz. The publication's environment is modelled here: ten sequences of
+1,024 jobs on 256 processors, a job chosen by a rule, and while it has no room, jobs of the line that end before its start at the
+latest, in order of arrival. A row prints what was published and what this model gives; they must agree to the digit.
+Rows go to BUILD/bench/public.json. Some seconds.
+"""
+import argparse
+import gzip
+import heapq
+import math
+import pathlib
+import sys
+
+import row_file
+
+PROCESSORS = 256
+SEQUENCE = 1024
+STARTS = (1981, 2756, 4299, 8850, 3316, 2714, 5228, 7762, 4022, 7085)
+LONGEST_FILE = 64 << 20
+COLUMNS = 18
+
+
+class Job:
+    """A rigid job; times in seconds."""
+    __slots__ = ("number", "submit", "run", "processors", "estimate")
+
+    def __init__(self, cells):
+        self.number, self.submit, self.run = cells[0], cells[1], cells[3]
+        self.processors = max(cells[4], cells[7])
+        self.estimate = cells[8] if cells[8] != -1 else self.run
+
+
+def read(path):
+    """The jobs of a file in the Standard Workload Format that ran, by number. Exits with the file's name and line on anything else."""
+    opened = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opened(path, "rt", encoding="ascii", errors="replace") as file:
+            text = file.read(LONGEST_FILE + 1)
+    except (OSError, EOFError) as error:
+        raise SystemExit(f"{path}: {error}")
+    if len(text) > LONGEST_FILE:
+        raise SystemExit(f"{path}: longer than {LONGEST_FILE >> 20} MiB")
+    jobs = []
+    for line, row in enumerate(text.splitlines(), 1):
+        if not row.strip() or row.lstrip().startswith(";"):
+            continue
+        try:
+            cells = [int(float(cell)) for cell in row.split()]
+        except (ValueError, OverflowError):
+            cells = []
+        if len(cells) != COLUMNS:
+            raise SystemExit(f"{path}:{line}: a line of the Standard Workload Format is {COLUMNS} numbers")
+        if cells[3] <= 0:
+            continue
+        job = Job(cells)
+        if not 0 < job.processors <= PROCESSORS or job.submit < 0:
+            raise SystemExit(f"{path}:{line}: a job of {job.processors} processors, submitted at {job.submit}, is not of this set")
+        jobs.append(job)
+    if len(jobs) < max(STARTS) + SEQUENCE:
+        raise SystemExit(f"{path}: {len(jobs)} jobs, the sequences need {max(STARTS) + SEQUENCE}")
+    return sorted(jobs, key=lambda job: job.number)
+
+
+def log10(value):
+    return math.log10(value if value > 0 else 0.1)
+
+
+RULES = {
+    "FCFS": lambda job: job.submit,
+    "SJF": lambda job: (job.estimate, job.submit),
+    "F1": lambda job: log10(job.estimate) * job.processors + 870 * log10(job.submit),
+}
+
+
+class Environment:
+    """The publication's: a job that was chosen stays chosen until it starts; meanwhile others are backfilled."""
+
+    def __init__(self, jobs):
+        self.coming = jobs[::-1]
+        self.now = jobs[0].submit
+        self.free = PROCESSORS
+        self.running = []  # (end, order of starting, job, start)
+        self.line = [self.coming.pop()]
+        self.started = 0
+        self.slowdowns = []
+
+    def start(self, job):
+        self.line.remove(job)
+        self.free -= job.processors
+        heapq.heappush(self.running, (self.now + job.run, self.started, job, self.now))
+        self.started += 1
+        waited = self.now - job.submit
+        self.slowdowns.append(max(1.0, (waited + job.run) / max(job.run, 10)))
+
+    def pass_time(self):
+        """To the next arrival or, when that is later, the next end."""
+        if self.coming and (not self.running or self.coming[-1].submit <= self.running[0][0]):
+            job = self.coming.pop()
+            self.now = max(self.now, job.submit)
+            self.line.append(job)
+        else:
+            end, _, job, _ = heapq.heappop(self.running)
+            self.now = max(self.now, end)
+            self.free += job.processors
+
+    def latest_start(self, job):
+        """When the chosen job has room if everybody runs for as long as was said."""
+        free = self.free
+        for end, one in sorted(((begun + one.estimate, one) for _, _, one, begun in self.running), key=lambda pair: pair[0]):
+            free += one.processors
+            if free >= job.processors:
+                return end
+        return self.now
+
+    def wait_for(self, job):
+        latest = self.latest_start(job)
+        while job.processors > self.free:
+            for other in sorted(self.line, key=lambda one: one.submit):
+                if self.now + other.estimate < latest and other.processors <= self.free:
+                    self.start(other)
+            self.pass_time()
+
+    def all(self, rule):
+        while self.line or self.coming:
+            while not self.line:
+                self.pass_time()
+            job = min(self.line, key=rule)
+            if job.processors > self.free:
+                self.wait_for(job)
+            self.start(job)
+        return sum(self.slowdowns) / len(self.slowdowns)
+
+
+LUBLIN = {"lublin1": {"FCFS": 235.82, "SJF": 73.31, "F1": 75.07, "trained RL": 58.64}, "lublin2": {"FCFS": 247.61, "SJF": 91.99, "F1": 148.25, "trained RL": 118.79}}
+
+
+def lublin(directory):
+    for name, published in LUBLIN.items():
+        found = [path for path in (directory / f"{name}.swf", directory / f"{name}.swf.gz") if path.is_file()]
+        if not found:
+            raise SystemExit(f"{directory}: no {name}.swf and no {name}.swf.gz; docs/public-results.md says where it is published")
+        jobs = read(found[0])
+        for rule, key in RULES.items():
+            ours = sum(Environment(jobs[at:at + SEQUENCE]).all(key) for at in STARTS) / len(STARTS)
+            yield {"name": f"{name}, {rule} with backfilling", "published": published[rule], "ours": round(ours, 2), "goal": "equal",
+                   "met": round(ours, 2) == published[rule]}
+
+
+SETS = {"lublin": lublin}
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("set", choices=SETS)
+    parser.add_argument("--data", type=pathlib.Path, required=True)
+    arguments = parser.parse_args()
+    rows = []
+    for row in SETS[arguments.set](arguments.data):
+        print(f"{row['name']}: goal {row['goal']}, published {row['published']}, ours {row['ours']}, {'met' if row['met'] else 'not met'}", flush=True)
+        rows.append(row)
+    row_file.write(arguments.build, "public", rows)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
