@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """What the switches of profile `fairlead` gain (docs/wishes.md), by the simulator: off beside on, a row each.
 
-usage: bench/wishes.py BUILD [--seeds N] [--jobs N]
+usage: bench/wishes.py BUILD [--seeds N] [--first N] [--jobs N] [--default]
 
 A row of a wish: the geometric mean over the seeds of a figure with the switch on, and off (times, slowdowns: the smaller the better). The
 overload rows are the geometric mean over the seeds of (our mean slowdown / the smallest of fairlead without wishes, yarn-fair and tdw
 on that seed). The row of lost work needs no switch: hours of containers that preemption ended, ours / those of yarn-fair, whose queues preempt
 after 10 s below their share; it counts only where the fairness is not worse. Rows go to BUILD/bench/wishes.json. Ten simulations a seed, some seconds each.
+
+--default: only what a user gets who sets nothing, beside the best of the other profiles on each seed: geometric means of mean slowdown, p99 and
+makespan, under overload and at normal load, and `none` beside the same. --seeds 8 are the goal's.
 """
 import argparse
 import concurrent.futures
@@ -25,6 +28,15 @@ OVERLOAD = {
     "google": "google --scale 0.01 --hours 8 --nodes 60 --node-vcores 16 --node-memory 49152",
     "tdw": "tdw --scale 0.01 --hours 3 --nodes 25",
 }
+# 60 to 90 % of what the cluster can do.
+NORMAL = {
+    "google": "google --scale 0.01 --hours 8 --nodes 290 --node-vcores 16 --node-memory 49152",
+    "tdw": "tdw --scale 0.01 --hours 3 --nodes 40",
+}
+OTHERS = ("yarn-fair", "tdw")
+# Ours / the best other, at most: mean slowdown, p99 slowdown, makespan.
+GOALS = {"overload": (0.5, 1.0, 1.02), "normal load": (1.02, 1.02, 1.02)}
+FIGURES = ("meanSlowdown", "p99Slowdown", "makespanSeconds")
 NODES = "--nodes 60 --node-vcores 16 --node-memory 49152"
 # Wish, its name, trace, switches, figure, on / off is to be at most.
 SWITCHES = (
@@ -48,6 +60,8 @@ ALLOCATIONS = """<allocations>
 """
 PEERS = ("fairlead", "yarn-fair", "tdw")
 GOAL = 0.5  # of both
+# Masters of any age may be parked: nobody's work is lost in a simulation.
+ALL = ("--wishes", "all", "--key", "fairlead.scheduler.park-masters.within-ms=1000000000")
 
 
 def simulate(binary, trace, seed, profile, *further):
@@ -64,8 +78,8 @@ def geometric(values):
 
 def overload(binary, pool, name, trace, seeds):
     """One row: each seed's run with all wishes beside the best of the others there."""
-    on = [pool.submit(simulate, binary, trace, seed, "fairlead", "--wishes", "all") for seed in seeds]
-    others = [[pool.submit(simulate, binary, trace, seed, peer) for peer in PEERS] for seed in seeds]
+    on = [pool.submit(simulate, binary, trace, seed, "fairlead", *ALL) for seed in seeds]
+    others = [[pool.submit(simulate, binary, trace, seed, peer, *(["--wishes", "none"] if peer == "fairlead" else [])) for peer in PEERS] for seed in seeds]
     ratios, p99, jain, makespan, off = [], [], [], [], []
     for ours, peers in zip(on, others):
         ours, peers = ours.result(), [peer.result() for peer in peers]
@@ -78,6 +92,22 @@ def overload(binary, pool, name, trace, seeds):
     ratio = geometric(ratios)
     return {"name": f"2: overload, {name}", "off": geometric(off), "on": ratio, "gain": geometric(off) / ratio, "goal": f"<= {GOAL}", "met": ratio <= GOAL,
             "p99": geometric(p99), "fairness": sum(jain) / len(jain), "makespan": geometric(makespan), "seeds": len(ratios), "worst": max(ratios)}
+
+
+def by_default(binary, pool, load, name, trace, seeds):
+    """Two rows: nothing set, and `none`, beside the other profile whose mean slowdown is best on that seed."""
+    others = [[pool.submit(simulate, binary, trace, seed, peer) for peer in OTHERS] for seed in seeds]
+    ours = {"nothing set": [], "none": ["--wishes", "none"]}
+    ours = {key: [pool.submit(simulate, binary, trace, seed, "fairlead", *further) for seed in seeds] for key, further in ours.items()}
+    best = [min((peer.result() for peer in peers), key=lambda run: run["meanSlowdown"]) for peers in others]
+    for key, runs in ours.items():
+        ratios = [[run.result()[figure] / peer[figure] for run, peer in zip(runs, best)] for figure in FIGURES]
+        found = [geometric(row) for row in ratios]
+        goal = GOALS[load]
+        yield {"name": f"default: {load}, {name}, {key}", "off": 1.0, "on": found[0], "gain": 1 / found[0],
+               "goal": "mean <= {}, p99 <= {}, makespan <= {} of the best other".format(*goal), "met": all(one <= most for one, most in zip(found, goal)),
+               "worst": max(ratios[0]), "p99": found[1], "makespan": found[2], "seeds": len(best),
+               "fairness": sum(run.result()["jain"] - peer["jain"] for run, peer in zip(runs, best)) / len(best)}
 
 
 def switch(binary, pool, wish, name, trace, wishes, figure, goal, seeds):
@@ -97,8 +127,10 @@ def locality(binary, pool, name, speeds, further, goal, seeds):
         return [value for key in ("node", "rack") for value in ("--key", f"fairlead.scheduler.{key}-locality-wait-ms={node_ms}")]
     cost = ["--wishes", "measured-load", "--key", "fairlead.scheduler.measured-load.input-mib=2048",
             "--key", f"fairlead.scheduler.measured-load.rack-mbit={speeds[0]}", "--key", f"fairlead.scheduler.measured-load.cluster-mbit={speeds[1]}"]
+    none = ["--wishes", "none"]
     never, always, on = ([run.result()["meanSlowdown"] for run in row] for row in
-                         [[pool.submit(simulate, binary, trace, seed, "fairlead", *one) for seed in seeds] for one in (waiting(0), waiting(3600000), cost)])
+                         [[pool.submit(simulate, binary, trace, seed, "fairlead", *one) for seed in seeds]
+                          for one in (none + waiting(0), none + waiting(3600000), cost)])
     off = min(geometric(never), geometric(always))
     ratio = geometric(on) / off
     return {"name": f"4: {name} (measured-load)", "off": off, "on": geometric(on), "gain": 1 / ratio, "goal": f"on / off <= {goal:.2f}",
@@ -121,9 +153,10 @@ def standing(binary, pool, scratch, seeds):
     limits = queues_of(scratch, "limits.xml", {"batch": "<maxResources>20%</maxResources>"})
     def runs(profile, *further):
         return [pool.submit(simulate, binary, trace, seed, profile, *further) for seed in seeds]
-    fair, every = runs("fairlead"), runs("fairlead", "--wishes", "all")
-    off, on = runs("fairlead", "--queues", queues), runs("fairlead", "--queues", queues, "--wishes", "queue-priority")
-    kept = runs("fairlead", "--queues", limits)
+    none = ("--wishes", "none")
+    fair, every = runs("fairlead", *none), runs("fairlead", *ALL)
+    off, on = runs("fairlead", "--queues", queues, *none), runs("fairlead", "--queues", queues, "--wishes", "queue-priority")
+    kept = runs("fairlead", "--queues", limits, *none)
     bare, jain = (geometric([run.result()["jain"] for run in row]) for row in (fair, every))
     def mid(row):
         return geometric([run.result()["queueResults"][run.result()["queues"].index("root.mid")]["meanSlowdown"] for run in row])
@@ -179,8 +212,9 @@ def small_beside_large(binary, pool, scratch, seeds):
 def lost_work(binary, pool, allocations, seeds):
     """One row: hours of containers that preemption ended, ours / yarn-fair's."""
     queues = ("--preemption", "--queues", allocations)
-    peer, ours = ([run.result() for run in row] for row in
-                  [[pool.submit(simulate, binary, PREEMPTION, seed, profile, *queues) for seed in seeds] for profile in ("yarn-fair", "fairlead")])
+    peer, ours = ([pool.submit(simulate, binary, PREEMPTION, seed, *profile, *queues) for seed in seeds]
+                  for profile in (("yarn-fair",), ("fairlead", "--wishes", "none")))
+    peer, ours = ([run.result() for run in row] for row in (peer, ours))
     ratio = geometric([run["lostContainerSeconds"] / other["lostContainerSeconds"] for run, other in zip(ours, peer)])
     fairness = sum(run["jain"] - other["jain"] for run, other in zip(ours, peer)) / len(ours)
     return {"name": "8: lost work", "off": ratio, "on": ratio, "gain": 1, "goal": f"<= {GOAL}", "met": ratio <= GOAL and fairness >= 0,
@@ -191,9 +225,11 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--seeds", type=int, default=16)
+    parser.add_argument("--first", type=int, default=1, help="the first seed")
+    parser.add_argument("--default", action="store_true", help="only what is on when nothing is set")
     parser.add_argument("--jobs", type=int, default=2, help="simulations at the same time")
     arguments = parser.parse_args()
-    seeds = range(1, arguments.seeds + 1)
+    seeds = range(arguments.first, arguments.first + arguments.seeds)
     binary = arguments.build / "fairlead"
     rows = []
 
@@ -205,6 +241,12 @@ def main():
         rows.extend(more)
 
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool, tempfile.TemporaryDirectory() as scratch:
+        if arguments.default:
+            for load, traces in (("overload", OVERLOAD), ("normal load", NORMAL)):
+                for name, trace in traces.items():
+                    found(*by_default(binary, pool, load, name, trace, seeds))
+            row_file.write(arguments.build, "wishes-default", rows)
+            return 0
         allocations = pathlib.Path(scratch) / "fair-scheduler.xml"
         allocations.write_text(ALLOCATIONS)
         for name, trace in OVERLOAD.items():

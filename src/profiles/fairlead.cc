@@ -36,20 +36,30 @@ constexpr Key<BooksConfig> kSharedKeys[] = {
 
 constexpr Key<BooksConfig> kWishKeys[] = {
     KeyOf<&BooksConfig::queues, &model::QueueTree::wishes>(
-        kWishesKey, "switches with commas between, or all (docs/wishes.md); a refresh of the queues reads it again"),
+        kWishesKey,
+        "switches with commas between, all or none (docs/wishes.md); a refresh of the queues reads it again"),
 };
+
+/// What costs nobody anything is on where nothing is said (docs/wishes.md).
+model::Wishes DefaultWishes() {
+  model::Wishes wishes;
+  wishes.small_jobs = wishes.park_masters = true;
+  return wishes;
+}
 
 constexpr char kReclaimPercent[] = "fairlead.scheduler.overcommit.reclaim-percent";
 
 constexpr Key<FairleadConfig> kKeys[] = {
     KeyOf<&FairleadConfig::small_jobs, &SmallJobsConfig::bound>(
         "fairlead.scheduler.small-jobs.bound-ms",
-        "wish small-jobs: nobody of a queue is passed by who came so much later"),
+        "wish small-jobs: nobody who has less than his part of a queue is passed by who came so much later"),
     KeyOf<&FairleadConfig::small_jobs, &SmallJobsConfig::nodes_per_thousand>(
         "fairlead.scheduler.small-jobs.nodes-per-thousand",
         "nodes per thousand that are kept at the same time for asks that are next and fit nowhere", Range{0, 1000}),
     KeyOf<&FairleadConfig::small_jobs, &SmallJobsConfig::reservation>("fairlead.scheduler.small-jobs.reservation-ms",
                                                                       "how long such a node is kept"),
+    KeyOf<&FairleadConfig::small_jobs, &SmallJobsConfig::park_within>(
+        "fairlead.scheduler.park-masters.within-ms", "wish park-masters: a master that is older is never ended"),
     KeyOf<&FairleadConfig::measured_use, &MeasuredUseConfig::cpu_percent>(
         "fairlead.scheduler.measured-use.cpu-percent",
         "wish measured-use: above so much of its cores a node takes nothing; 0: no threshold", Range{0, 100}),
@@ -134,7 +144,9 @@ constexpr Key<FairleadConfig> kKeys[] = {
 std::vector<Setting> Settings() {
   std::vector<Setting> out;
   AppendSettings<BooksConfig>(kSharedKeys, {}, out);
-  AppendSettings<BooksConfig>(kWishKeys, {}, out);
+  BooksConfig wished;
+  wished.queues.wishes = DefaultWishes();
+  AppendSettings<BooksConfig>(kWishKeys, wished, out);
   AppendSettings<FairleadConfig>(kKeys, {}, out);
   return out;
 }
@@ -144,6 +156,7 @@ base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree&
   if (!shared) return shared.error();
   FairleadConfig config;
   static_cast<BooksConfig&>(config) = *shared;
+  config.queues.wishes = DefaultWishes();
   ReadKeys<BooksConfig>(conf, kWishKeys, config);
   ReadKeys<FairleadConfig>(conf, kKeys, config);
   if (config.overcommit.reclaim_percent < config.overcommit.fill_percent) {
@@ -162,7 +175,7 @@ base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree&
 
 base::Result<model::Wishes> ReadWishes(std::string_view profile, const config::HadoopConf& conf) {
   if (profile != kFairlead.name) return model::Wishes{};  // and the key stays unread
-  return model::ParseWishes(conf.String(kWishesKey));
+  return conf.IsSet(kWishesKey) ? model::ParseWishes(conf.String(kWishesKey)) : DefaultWishes();
 }
 
 std::span<const Key<BooksConfig>> SharedKeys() { return kSharedKeys; }

@@ -48,6 +48,7 @@ inline void ReadValue(const config::HadoopConf& conf, const char* key, Range /*r
   }
 }
 inline void ReadValue(const config::HadoopConf& conf, const char* key, Range /*range*/, model::Wishes& value) {
+  if (!conf.IsSet(key)) return;
   const base::Result<model::Wishes> read = model::ParseWishes(conf.String(key));
   if (!read.ok()) return conf.Refuse(key, read.error().message);
   value = *read;

@@ -127,6 +127,16 @@ TEST(ProfilesTest, ValuesOutOfRangeAreRefused) {
   EXPECT_THAT(ErrorOf("yarn-fair", {{"yarn.scheduler.minimum-allocation-mb", "9000"}}), HasSubstr("minimum-alloc"));
 }
 
+TEST(ProfilesTest, WhatIsSafeIsWishedWhereNothingIsSet) {
+  config::HadoopConf conf;
+  EXPECT_EQ(ToString(*ReadWishes("fairlead", conf)), "small-jobs,park-masters");
+  EXPECT_EQ(ToString(*ReadWishes("tdw", conf)), "none");
+  conf.Set(kWishesKey, "measured-load");
+  EXPECT_EQ(ToString(*ReadWishes("fairlead", conf)), "measured-load");
+  conf.Set(kWishesKey, "none");
+  EXPECT_EQ(ToString(*ReadWishes("fairlead", conf)), "none");
+}
+
 TEST(ProfilesTest, AQueueTreeThatAProfileCannotLoadIsRefused) {
   model::QueueTree queues;
   queues.queues.emplace_back().name = "root.a";

@@ -40,11 +40,13 @@ struct ReservationConfig {
 
 /// Small jobs first, and large asks in their turn (model::Wishes::small_jobs).
 struct SmallJobsConfig {
-  /// Nobody of a queue is passed by who came so much later.
-  base::Duration bound = base::Duration::Seconds(7 * 86'400);  // longer than jobs run
+  /// Nobody who has less than his part of a queue is passed by who came so much later.
+  base::Duration bound = base::Duration::Seconds(7 * 86'400);
   /// Nodes per thousand that may be kept at the same time for asks that are next and fit nowhere; for how long.
   int32_t nodes_per_thousand = 300;
   base::Duration reservation = base::Duration::Seconds(600);
+  /// A master that is older is never ended for others (model::Wishes::park_masters): it may have worked.
+  base::Duration park_within = base::Duration::Seconds(60);
 };
 
 /// Nodes that were measured to be overloaded take nothing (model::Wishes::measured_use). Of each amount, 0: no

@@ -11,10 +11,8 @@
 namespace fairlead::scheduler::native {
 namespace {
 
-/// A master that is older is never ended: it may have worked.
-constexpr base::Duration kFirstMinute = base::Duration::Seconds(60);
-/// The first so many masters of a queue may only wait (one where others cannot start for the share for masters), and
-/// more as long as all that wait have this part of that share.
+/// The first so many masters of a queue may only wait (half of them where the share for masters keeps others from
+/// starting), and more as long as all that wait have this part of that share.
 constexpr size_t kMayWait = 4;
 constexpr int64_t kPart = 8;
 /// Masters ended in one review and queue at most.
@@ -28,11 +26,11 @@ bool MayTakeFrom(const Queues& queues, QueueId queue) {
   return true;
 }
 
-/// The master that the application has had for less than kFirstMinute and got nothing by; not valid: none.
-ContainerSlot NewMasterOf(const Books& books, const App& app) {
+/// The master that the application has had for less than `within` and got nothing by; not valid: none.
+ContainerSlot NewMasterOf(const Books& books, const App& app, base::Duration within) {
   const ContainerSlot at = app.containers.first();  // the newest, and the only one
   if (!at.valid() || !books.containers[at].is_master || books.containers[at].chosen() || app.next_sequence > 1 ||
-      books.now >= books.containers[at].granted + kFirstMinute) {
+      books.now >= books.containers[at].granted + within) {
     return {};
   }
   return at;
@@ -55,7 +53,7 @@ void FairPolicy::ParkMasters(Core& core) {
   }
   for (const QueueId leaf : books.queues) {
     std::vector<AppSlot>& line = waiting[leaf.value];
-    const size_t may_wait = order_.MastersClosed(leaf) ? 1 : kMayWait;
+    const size_t may_wait = order_.MastersClosed(leaf) ? std::min(kMayWait, (line.size() + 1) / 2) : kMayWait;
     if (line.size() <= may_wait || !MayTakeFrom(books.queues, leaf)) continue;
     std::sort(line.begin(), line.end(), [&](AppSlot a, AppSlot b) { return order_.Before(books, a, b); });
     Resources most = books.queues.MasterLimits(leaf);
@@ -65,7 +63,7 @@ void FairPolicy::ParkMasters(Core& core) {
     int left = kParkCap;
     for (size_t i = line.size(); i-- > may_wait && left > 0 && !wait.FitsIn(most);) {
       const App& app = books.apps[line[i]];
-      const ContainerSlot master = NewMasterOf(books, app);
+      const ContainerSlot master = NewMasterOf(books, app, config_.small_jobs.park_within);
       if (!master.valid() || !order_.small_jobs().MayPark(line[i])) continue;
       wait -= app.master_used;
       order_.MasterParked(line[i]);

@@ -342,6 +342,10 @@ int RunResourceManager(const RmOptions& options) {
                                                      {"because", settings.profile_because},
                                                      {"wishes", wishes},
                                                      {"state", settings.state_directory}});
+  if (wishes != "none" && !configuration->source.conf.IsSet(profiles::kWishesKey)) {
+    daemon.log->Info("no wish is set, so those are on that are safe for every job; 0.1.0 before 2026-11-28 had none on",
+                     {{"on", wishes}, {"as before", std::string(profiles::kWishesKey) + "=none"}});
+  }
   daemon.loop->Run();
   daemon.log->Info("the resource manager ends");
   daemon.web_port.reset();

@@ -79,6 +79,34 @@ TEST(TraceRunTest, EveryProfileEndsASmallDayAndTwoRunsAreAlike) {
   }
 }
 
+/// Two queues, five times as many tasks as cores, one of them larger than half a node.
+RunResult Overloaded(const std::string& wishes) {
+  std::vector<TraceJob> jobs;
+  for (uint32_t i = 0; i < 300; ++i) {
+    jobs.push_back(Job(i % 3 == 0 ? "a" : "b", 1 + (i * 37 % 11) * (i % 5), 10'000 + 977 * (i % 17), 700 * int64_t{i}));
+    jobs.back().user = "u" + std::to_string(i % 7);
+    if (i % 10 == 9) jobs.back().stages[0].size = model::Resources::Of(5 * 1024, 5);
+  }
+  ProfileOptions options;
+  if (!wishes.empty()) options.keys[profiles::kWishesKey] = wishes;
+  const auto profile = MakeProfile("fairlead", options);
+  EXPECT_TRUE(profile.ok());
+  BothTarget target(*profile->scheduler);
+  JobList list(jobs);
+  const std::vector<TraceNode> nodes = Nodes(8, 8);
+  TraceRun run(target, nodes, list, profile->setup);
+  RunResult result = run.Run();
+  EXPECT_EQ(target.Finish(), "");
+  EXPECT_EQ(result.jobs, 300) << result.first_problem;
+  return result;
+}
+
+TEST(TraceRunTest, WithoutWishesEveryGrantIsAsBeforeSomeWereOnByDefault) {
+  EXPECT_EQ(Overloaded("none").decisions, 2803033608167950235U);
+  EXPECT_EQ(Overloaded("").decisions, Overloaded("small-jobs,park-masters").decisions);
+  EXPECT_NE(Overloaded("").decisions, Overloaded("none").decisions);
+}
+
 /// The master's container ends with a node's heartbeat; until then its application is granted what it had asked for too
 /// much. Some wait for room that the first job holds.
 TEST(TraceRunTest, TasksShorterThanAHeartbeatEndUnderEveryProfile) {
