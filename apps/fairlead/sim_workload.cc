@@ -244,11 +244,11 @@ sim::RunResult RunUnder(const TraceArguments& arguments, const Workload& workloa
 
 void AddWorkloadOptions(CLI::App& command, const std::string& trace, TraceArguments& arguments) {
   command
-      .add_option(
-          trace, arguments.traces,
-          "trace files, also gzip: Hadoop SLS, Rumen, SLS workload (syn.json), SWIM, SWF; a resource manager's journal, or "
-          "the directory of one; or \"tdw\" or \"google\" "
-          "for a synthetic day")
+      .add_option(trace, arguments.traces,
+                  "trace files, also gzip: Hadoop SLS, Rumen, SLS workload (syn.json), SWIM, SWF; a resource manager's "
+                  "journal, or "
+                  "the directory of one; or \"tdw\" or \"google\" "
+                  "for a synthetic day")
       ->required();
   command.add_option("--node-list", arguments.node_list, "SLS node list (nodes.json)");
   command.add_option("--nodes", arguments.nodes, "number of nodes (default: those that the trace names, else 100)")
