@@ -197,6 +197,22 @@ TEST_P(ChangeTest, AKilledJobMakesRoom) {
   EXPECT_TRUE(killed.apps_killed.contains(kFirst));
 }
 
+TEST_P(ChangeTest, AQueueOfMoreWeightIsServedSooner) {
+  const Outcome now = After({});
+  Future future(present_, [](const Running&) { return std::optional(base::Duration::Seconds(60)); }, {});
+  model::QueueTree tree = TestQueues();
+  tree.queues[0].weight = 100;
+  ASSERT_TRUE(future.Apply(NewQueues{tree}).ok());
+  future.Run();
+  const auto first_after = [](const Outcome& outcome, size_t starts) {
+    return std::count_if(outcome.starts.begin(), outcome.starts.begin() + static_cast<ptrdiff_t>(starts),
+                         [](const auto& start) { return start.app == kFirst; });
+  };
+  ASSERT_GE(std::min(now.starts.size(), future.outcome().starts.size()), 15U);
+  EXPECT_GE(first_after(future.outcome(), 15), first_after(now, 15));
+  EXPECT_LE(future.outcome().apps_ended.at(kFirst), now.apps_ended.at(kFirst));
+}
+
 TEST_P(ChangeTest, ASubmittedJobRunsAndEnds) {
   Future future(present_, [](const Running&) { return std::optional(base::Duration::Seconds(60)); }, {});
   ASSERT_TRUE(future.Apply(*ParseChange("submit 5x1GiB,1x1m@root.c")).ok());
