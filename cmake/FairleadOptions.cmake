@@ -53,9 +53,7 @@ endif()
 
 find_program(CCACHE ccache)
 if(CCACHE)
-  # A second clone of the repository finds the objects of the first.
-  set(CMAKE_CXX_COMPILER_LAUNCHER
-    ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_COMMENTS=1 CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${PROJECT_SOURCE_DIR}/cmake/cached.sh ${CCACHE} ${PROJECT_SOURCE_DIR})
 else()
   add_compile_options(-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=../)  # as the cache does: no path of this tree in what is made
 endif()
