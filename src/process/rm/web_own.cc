@@ -10,7 +10,7 @@
 #include "process/rm/web_resources.h"
 #include "rm/session_tags.h"
 
-// Fairlead's own view of what happens, as JSON: /fairlead/v1/cluster, apps, queues, nodes. The pages read it, and the
+// Fairlead's own view of the cluster, as JSON: /fairlead/v1/cluster, apps, queues, nodes. The pages read it, and the
 // commands where YARN's protocols say too little.
 
 namespace fairlead::process::rm {
