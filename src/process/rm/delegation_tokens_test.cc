@@ -80,7 +80,9 @@ class Delegation : public ::testing::Test {
     return secret.ok() ? secret->user : secret.error().message;
   }
   void Pass(base::Duration time) {
-    world_.RunUntil(world_.now() + time, [] { return false; });
+    bool over = false;  // time goes to the next thing that happens
+    machine_.loop().After(time, [&over] { over = true; });
+    world_.RunUntil(world_.now() + time, [&over] { return over; });
   }
 
   env_sim::World world_{1};
