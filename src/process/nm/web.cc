@@ -570,8 +570,8 @@ http::Response Web::Metrics() const {
   for (const auto& [kind, count] : manager_.rpc_server().refused())
     over.emplace_back(kind, static_cast<int64_t>(count));
   out.Counters("rpc_too_long_total", "Messages refused for more bytes than their kind may have", "kind", over);
-  out.Counter("web_refused_total", "HTTP requests refused for the name, the site or the target that they give",
-              server_->refused());
+  counter("web_refused_total", "HTTP requests refused for the name, the site or the target that they give",
+          static_cast<int64_t>(server_->refused()));
   out.Gauge("store_rows_unread", "Rows of the state store that cannot be read and are left out",
             static_cast<int64_t>(manager_.unread().size()));
   out.Gauge("registered", "1 while the resource manager knows this node", view.registered ? 1 : 0);
