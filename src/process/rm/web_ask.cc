@@ -155,6 +155,9 @@ Document AskDocument(const ask::AskWhen& one) {
 void Web::WhatIf(const http::Request& request, const Reply& reply) {
   base::Result<WhatIfRequest> read = ReadRequest(request);
   if (!read.ok()) return OwnError(reply, 400, read.error().message);
+  if (read->queue && !manager_.QueueExists(read->queue->queue)) {
+    return OwnError(reply, 400, "there is no queue " + read->queue->queue);
+  }
   const auto made = std::make_shared<http::Response>();
   const auto begin = [this, made, read = std::move(*read), user = http::CallerOf(request)] {
     const ResourceManagerOptions& options = manager_.options();
