@@ -96,7 +96,9 @@ TEST_P(Md5Layers, CarryMessagesOfEachLengthInBothDirections) {
       const auto plain = to->Unwrap(*wrapped);
       ASSERT_TRUE(plain.ok()) << plain.error().message;
       EXPECT_EQ(*plain, message);
-      if (GetParam() == Protection::kPrivacy && size > 8) EXPECT_EQ(wrapped->find(message), std::string::npos);
+      if (GetParam() == Protection::kPrivacy && size > 8) {
+        EXPECT_EQ(wrapped->find(message), std::string::npos);
+      }
     }
   }
 }
@@ -127,8 +129,8 @@ TEST_P(Md5Layers, RefuseEachChangedByte) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Md5Layers, ::testing::Values(Protection::kIntegrity, Protection::kPrivacy),
-                         [](const auto& info) {
-                           return std::string(info.param == Protection::kPrivacy ? "Privacy" : "Integrity");
+                         [](const auto& of) {
+                           return std::string(of.param == Protection::kPrivacy ? "Privacy" : "Integrity");
                          });
 
 TEST_F(DigestMd5, AChoiceThatIsNotOfferedIsRefused) {
