@@ -24,7 +24,8 @@ def kerberos_mapreduce(cluster, work):
     run = cluster.example("pi", "2", "1000", cwd=work)
     require_success(run, "pi")
     require_pi(run.stdout, within=0.1)
-    assert "Job job" in run.stderr and "completed successfully" in run.stderr, run.stderr[-2000:]
+    app = cluster.apps()[-1]
+    assert (app["user"], app["finalStatus"]) == (cluster.user, "SUCCEEDED"), app
 
 
 @case("all", spec=dataclasses.replace(SECURED, kerberos="integrity,authentication", history=False), own_cluster=True)

@@ -54,8 +54,10 @@ class Cluster(Daemons):
         mapred.update({"yarn.app.mapreduce.am.command-opts": "-Xmx512m " + words, "mapred.child.java.opts": "-Xmx300m " + words})
 
     def jvm(self):
-        kerberos = [f"-Djava.security.krb5.conf={self.kdc.directory}/krb5.conf", "--add-exports=java.security.jgss/sun.security.krb5=ALL-UNNAMED"]
-        return [*peers.JVM, *peers.OPENS, *(kerberos if self.kdc else [])]
+        words = [*peers.JVM, *peers.OPENS]
+        if self.kdc:
+            words += [f"-Djava.security.krb5.conf={self.kdc.directory}/krb5.conf", "--add-exports=java.security.jgss/sun.security.krb5=ALL-UNNAMED"]
+        return words
 
     def daemon_environment(self):
         return {**os.environ, **({"KRB5_CONFIG": self.kdc.environment["KRB5_CONFIG"], "KRB5RCACHEDIR": str(self.kdc.directory)} if self.kdc else {})}

@@ -129,8 +129,8 @@ TEST_P(Md5Layers, RefuseEachChangedByte) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Md5Layers, ::testing::Values(Protection::kIntegrity, Protection::kPrivacy),
-                         [](const auto& layer) {
-                           return std::string(layer.param == Protection::kPrivacy ? "Privacy" : "Integrity");
+                         [](const auto& of) {
+                           return std::string(of.param == Protection::kPrivacy ? "Privacy" : "Integrity");
                          });
 
 TEST_F(DigestMd5, AChoiceThatIsNotOfferedIsRefused) {
