@@ -123,7 +123,7 @@ std::string PageUrl(const Cluster& cluster, const std::string& path,
   for (const auto& [key, value] : filters) {
     if (!value.empty()) query += (query.empty() ? "?" : "&") + key + "=" + process::http::PercentEncode(value);
   }
-  return cluster.client->Managers().front().second + path + query;
+  return cluster.client->Page() + path + query;
 }
 
 void SayPage(const Command& command, const std::string& url) {

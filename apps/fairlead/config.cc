@@ -1,5 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <sstream>
+#include <string>
 
 #include "cluster_command.h"
 #include "commands.h"
@@ -46,14 +48,17 @@ void PrintChecked(const std::string& daemon, const ordered_json& checked) {
 struct CheckOptions {
   shell::SettingsSource source;
   std::string daemon = "all";
+  std::string as;  // the manager, by its id, of several
   bool show = false;
   bool json = false;
 };
 
 int Check(CheckOptions& options) {
-  const auto settings = LoadSettings(options.source);
+  auto settings = LoadSettings(options.source);
   if (!settings) return Complain(kCommand, settings.error().message, CodeOf(settings.error()));
+  if (!options.as.empty()) settings->conf.Set("yarn.resourcemanager.ha.id", options.as);
   ordered_json told = ordered_json::object();
+  std::string wrong;
   for (const auto& [key, value] : settings->conf.Explicit()) {
     if (options.show) told["keys"][key] = value;
     if (options.show && !options.json) std::printf("%s = %s\n", key.c_str(), value.c_str());
@@ -61,10 +66,15 @@ int Check(CheckOptions& options) {
   for (const std::string daemon : {"rm", "nm"}) {
     if (options.daemon != "all" && options.daemon != daemon) continue;
     const auto checked = daemon == "rm" ? CheckRm(*settings, options.source.hadoop_conf) : CheckNm(*settings);
-    if (!checked) return Complain(kCommand, daemon + ": " + checked.error().message, kUsage);
+    if (!checked) {
+      std::istringstream lines(checked.error().message);
+      for (std::string line; std::getline(lines, line);) wrong += (wrong.empty() ? "" : "\n") + daemon + ": " + line;
+      continue;
+    }
     if (!options.json) PrintChecked(daemon, *checked);
     told[daemon] = *checked;
   }
+  if (!wrong.empty()) return Complain(kCommand, wrong, kUsage);
   if (options.json) PrintJson(told);
   return kOk;
 }
@@ -96,10 +106,12 @@ void AddConfig(CLI::App& app, int& exit_code) {
       "check", "Read a configuration as the daemons would: files, every key they use, queues and host lists");
   check->footer(
       "Examples:\n  fairlead config check --hadoop-conf /etc/hadoop/conf\n  fairlead config check --hadoop-conf "
-      "/etc/hadoop/conf --daemon nm\n  fairlead config check --config fairlead.yaml --show\n\nExit status: 0 when the "
+      "/etc/hadoop/conf --daemon nm\n  fairlead config check --hadoop-conf /etc/hadoop/conf --as rm2\n  fairlead "
+      "config check --config fairlead.yaml --show\n\nExit status: 0 when the "
       "daemons would start on it; 2 with what is wrong, where, and what to write instead.");
   auto options = std::make_shared<CheckOptions>();
   check->add_option("--daemon", options->daemon, "rm, nm or all (default)")->check(CLI::IsMember({"rm", "nm", "all"}));
+  check->add_option("--as", options->as, "check for this one of several managers (rm2), on any host");
   check->add_option("--hadoop-conf", options->source.hadoop_conf,
                     "directory of Hadoop's files (default: HADOOP_CONF_DIR, YARN_CONF_DIR, which daemons do not read)");
   check->add_option("--config", options->source.yaml, "Fairlead's own YAML file");

@@ -398,7 +398,7 @@ int Submit(const SubmitOptions& options) {
     return kOk;
   }
   if (!options.cluster.json) {
-    const std::string page = cluster->client->Managers().front().second + "/cluster/app/" + *id;
+    const std::string page = cluster->client->Page() + "/cluster/app/" + *id;
     std::fprintf(stderr, "submitted %s\nits page: %s\n", id->c_str(), page.c_str());
   }
   return Follow(options, *cluster, *id);

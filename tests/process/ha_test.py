@@ -80,6 +80,8 @@ class Managers(unittest.TestCase):
             self.assertIn("recovered applications", self.log(standby))
             self.cluster.wait(lambda: self.cluster.has_container(kept), "the container from before")
             self.assertEqual(self.cluster.app(kept)["state"], "ACCEPTED")
+            page = f"http://127.0.0.1:{self.cluster.ports[standby]['web']}/cluster/app/{kept}"
+            self.assertIn(page, self.command("app", kept).stdout, "not the dead one's")
             container = self.cluster.app(fresh)["amContainerLogs"].split("/")[-2]
             epochs.add(container)
             self.cluster.start_manager(leader)

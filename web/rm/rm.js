@@ -280,9 +280,10 @@ async function applications() {
   const chips = GROUPS.map(([key, title]) => el("button", { "aria-pressed": (asked.get("group") ?? "") === key, onclick: () => go("/cluster", { group: key, offset: "" }) }, title));
   const filters = filtersOf("/cluster", ["queue", "user"]);
   const pager = pages("/cluster", list.total);
+  const narrowed = ["text", "group", "queue", "user"].some((key) => asked.get(key));
   return ["Applications", tiles(cluster), el("h2", {}, "Applications"),
     el("div", { class: "tools" }, search, el("div", { class: "chips" }, chips, filters)),
-    table(COLUMNS.map((column) => sortHead(column, sort)), list.apps.map(applicationRow), "No application matches."), pager, ...(await charts("root"))];
+    table(COLUMNS.map((column) => sortHead(column, sort)), list.apps.map(applicationRow), narrowed ? "No application matches." : "There is no application yet."), pager, ...(await charts("root"))];
 }
 
 // ---- one application

@@ -112,6 +112,8 @@ class BlockingYarnClient final : public YarnClient {
     return out;
   }
 
+  std::string Page() const override { return "http://" + managers_[current_].web.ToString(); }
+
   base::Result<process::http::Response> Ask(const std::string& method, const std::string& target,
                                             const std::string& body) override {
     const base::Instant give_up = loop_->Now() + patience_;

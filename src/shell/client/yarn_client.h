@@ -44,6 +44,8 @@ class YarnClient {
 
   /// The managers that are asked: ids ("" of one that runs alone) and web addresses, "http://host:port".
   virtual std::vector<std::pair<std::string, std::string>> Managers() const = 0;
+  /// The web address of the one that answered last; before any did, of the first.
+  virtual std::string Page() const = 0;
   /// GET of an http:// URL anywhere (a node's pages).
   virtual base::Result<process::http::Response> GetUrl(const std::string& url) = 0;
 

@@ -339,7 +339,7 @@ base::Status ReadProfile(const config::Settings& settings, const std::string& co
   base::Result<profiles::Maker> maker = profiles::Read(out.manager.profile, settings.conf, queues);
   if (profile == nullptr) {
     settings.conf.Refuse(key, maker.error().message);
-    return base::Error{settings.conf.ErrorText()};
+    return {};
   }
   if (!maker.ok()) return maker.error();
   process::rm::ResourceManagerOptions& manager = out.manager;
@@ -440,24 +440,61 @@ void WarnOfProxyUsers(const HadoopConf& conf, std::vector<std::string>& warnings
   }
 }
 
+/// A session of ZooKeeper is what a manager that dies without a word still leads for.
+void WarnOfLongSession(const HaSettings& ha, std::vector<std::string>& warnings) {
+  constexpr base::Duration kLong = base::Duration::Seconds(5);
+  if (ha.elector.timeout <= kLong) return;
+  warnings.push_back("yarn.resourcemanager.zk-timeout-ms (or hadoop.zk.timeout-ms) is " +
+                     std::to_string(ha.elector.timeout.ns / 1'000'000) +
+                     ": when the manager that leads dies, the others wait as long before one takes over; Hadoop's "
+                     "managers need that while they collect garbage, here 2000, the default, is enough");
+}
+
+/// All that is wrong, each thing once.
+class Findings {
+ public:
+  void Note(const base::Status& status) {
+    if (!status.ok()) Note(status.error().message);
+  }
+  void Note(const std::string& message) {
+    if (std::ranges::find(lines_, message) == lines_.end()) lines_.push_back(message);
+  }
+  bool empty() const { return lines_.empty(); }
+  base::Error All() const {
+    std::string text;
+    for (const std::string& line : lines_) text += (text.empty() ? "" : "\n") + line;
+    return base::Error{text};
+  }
+
+ private:
+  std::vector<std::string> lines_;
+};
+
+/// What of the configuration is this member's.
+base::Status BecomeMember(config::Settings& settings, RmSettings& out) {
+  base::Result<std::optional<HaSettings>> ha = ReadHaSettings(settings.conf);
+  if (!ha.ok()) return ha.error();
+  if (!*ha) return {};
+  base::Result<HadoopConf> own = config::OfMember(settings.conf, (*ha)->id);
+  if (!own.ok()) return own.error();
+  settings.conf = std::move(*own);
+  out.ha = std::move(*ha);
+  WarnOfLongSession(*out.ha, out.warnings);
+  return {};
+}
+
 }  // namespace
 
 base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std::string& conf_directory,
                                         env::Store* store) {
   RmSettings out;
-  base::Result<std::optional<HaSettings>> ha = ReadHaSettings(given.conf);
-  if (!ha.ok()) return ha.error();
-  out.ha = std::move(*ha);
+  Findings wrong;
   config::Settings settings = given;
-  if (out.ha) {
-    base::Result<HadoopConf> own = config::OfMember(given.conf, out.ha->id);
-    if (!own.ok()) return own.error();
-    settings.conf = std::move(*own);
-  }
+  wrong.Note(BecomeMember(settings, out));
   const HadoopConf& conf = settings.conf;
   CheckUnsupported(conf);
-  if (base::Status status = ReadResources(conf, out.manager.core); !status.ok()) return status.error();
-  if (base::Status status = ReadAddresses(conf, out); !status.ok()) return status.error();
+  wrong.Note(ReadResources(conf, out.manager.core));
+  wrong.Note(ReadAddresses(conf, out));
   ReadLimits(conf, out);
   ReadSecurity(conf, out);
   out.manager.cluster_name = conf.String("yarn.resourcemanager.cluster-id");
@@ -473,17 +510,24 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std
       continue;
     }
     base::Result<config::HostList> hosts = ReadHostFile(*path);
-    if (!hosts.ok()) return hosts.error();
-    *list = std::move(hosts->names);
+    if (hosts.ok()) {
+      *list = std::move(hosts->names);
+    } else {
+      wrong.Note(hosts.error().message);
+    }
   }
-  if (base::Status status = ReadProfile(settings, conf_directory, store, out); !status.ok()) return status.error();
+  wrong.Note(ReadProfile(settings, conf_directory, store, out));
   base::Result<std::function<std::string(const std::string&)>> racks = RackLookup(conf);
-  if (!racks.ok()) return racks.error();
-  out.manager.rack_of = std::move(*racks);
+  if (racks.ok()) {
+    out.manager.rack_of = std::move(*racks);
+  } else {
+    wrong.Note(racks.error().message);
+  }
   out.manager.groups_of = ReadGroupLookup(conf);
   WarnOfProxyUsers(conf, out.warnings);
   if (!include.empty() || !exclude.empty()) out.manager.ip_of = AddressOfHost;
-  if (!conf.errors().empty()) return base::Error{conf.ErrorText()};
+  for (const std::string& error : conf.errors()) wrong.Note(error);
+  if (!wrong.empty()) return wrong.All();
   WarnOfUnread(conf, {"yarn.resourcemanager.", "yarn.scheduler.", "fairlead.scheduler.", "fairlead.rm."},
                "this resource manager with profile " + out.manager.profile, out.warnings);
   out.hosts = ReadKnownHosts(conf, out.warnings);

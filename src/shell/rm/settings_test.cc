@@ -335,6 +335,30 @@ TEST(RmSettingsTest, OneOfTwoManagersHasItsOwnAddresses) {
   EXPECT_EQ(settings->ha->elector.timeout, base::Duration::Seconds(2));
 }
 
+TEST(RmSettingsTest, AllThatIsWrongIsToldAtOnce) {
+  config::Settings settings = TwoManagers();
+  settings.conf.Set("yarn.resourcemanager.cluster-id", "a/b");
+  settings.conf.Set("hadoop.security.authentication", "kerberos");
+  settings.conf.Set("yarn.resourcemanager.address", "nonsense:x");
+  settings.conf.Set("fairlead.scheduler.profile", "fastest");
+  const auto read = ReadRmSettings(settings, "");
+  ASSERT_FALSE(read.ok());
+  const std::string& told = read.error().message;
+  for (const char* key :
+       {"cluster-id", "hadoop.security.authentication", "yarn.resourcemanager.address", "fairlead.scheduler.profile"}) {
+    EXPECT_THAT(told, testing::HasSubstr(key));
+  }
+  EXPECT_EQ(std::ranges::count(told, '\n'), 3) << told;
+}
+
+TEST(RmSettingsTest, ALongSessionOfZooKeeperIsTold) {
+  config::Settings settings = TwoManagers();
+  const auto about = testing::Contains(testing::StartsWith("yarn.resourcemanager.zk-timeout-ms"));
+  EXPECT_THAT(ReadRmSettings(settings, "")->warnings, testing::Not(about));
+  settings.conf.Set("hadoop.zk.timeout-ms", "60000");
+  EXPECT_THAT(ReadRmSettings(settings, "")->warnings, about);
+}
+
 TEST(RmSettingsTest, WhatTwoManagersCannotDoIsRefusedByKey) {
   const std::map<std::string, std::string> wrong{{"yarn.resourcemanager.ha.rm-ids", "rm1"},
                                                  {"yarn.resourcemanager.ha.id", "rm3"},
