@@ -6,7 +6,8 @@
 #include "sim/traces/synthetic.h"
 
 // Fixed workloads of the scheduler whose instructions are counted (tests/instruction_counts.py): an hour of a small TDW
-// cluster under each profile, and for `fairlead` one with preemption and lost racks. Prints a hash over all decisions.
+// cluster under each profile, and for `fairlead` one with preemption and lost racks, both without wishes and with those
+// of the default. Prints a hash over all decisions.
 
 namespace {
 
@@ -14,9 +15,12 @@ struct Count {
   const char* name;
   const char* profile;
   bool rough;
+  bool wishes = true;  // the default's
 };
-constexpr Count kCounts[] = {{"fairlead", "fairlead", false},
-                             {"fairlead-rough", "fairlead", true},
+constexpr Count kCounts[] = {{"fairlead", "fairlead", false, false},
+                             {"fairlead-rough", "fairlead", true, false},
+                             {"fairlead-default", "fairlead", false},
+                             {"fairlead-default-rough", "fairlead", true},
                              {"yarn-fair", "yarn-fair", false},
                              {"tdw", "tdw", false},
                              {"spark-standalone", "spark-standalone", false}};
@@ -27,6 +31,7 @@ int Run(const Count& count) {
   ProfileOptions options;
   options.queues = workload.queues;
   options.preemption = count.rough;
+  if (!count.wishes) options.keys["fairlead.scheduler.wishes"] = "none";
   auto profile = MakeProfile(count.profile, options);
   if (!profile) return 1;
   FaultOptions faults;
