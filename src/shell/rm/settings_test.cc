@@ -338,14 +338,14 @@ TEST(RmSettingsTest, OneOfTwoManagersHasItsOwnAddresses) {
 TEST(RmSettingsTest, AllThatIsWrongIsToldAtOnce) {
   config::Settings settings = TwoManagers();
   settings.conf.Set("yarn.resourcemanager.cluster-id", "a/b");
-  settings.conf.Set("hadoop.security.authentication", "kerberos");
+  settings.conf.Set("yarn.http.policy", "HTTPS_ONLY");
   settings.conf.Set("yarn.resourcemanager.address", "nonsense:x");
   settings.conf.Set("fairlead.scheduler.profile", "fastest");
   const auto read = ReadRmSettings(settings, "");
   ASSERT_FALSE(read.ok());
   const std::string& told = read.error().message;
   for (const char* key :
-       {"cluster-id", "hadoop.security.authentication", "yarn.resourcemanager.address", "fairlead.scheduler.profile"}) {
+       {"cluster-id", "yarn.http.policy", "yarn.resourcemanager.address", "fairlead.scheduler.profile"}) {
     EXPECT_THAT(told, testing::HasSubstr(key));
   }
   EXPECT_EQ(std::ranges::count(told, '\n'), 3) << told;
