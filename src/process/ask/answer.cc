@@ -291,6 +291,13 @@ class Teller {
 
 base::Result<Document> WhatIf(const Present& present, const std::shared_ptr<const scheduler::RunTimes>& learned,
                               const std::vector<Change>& changes, Bounds bounds) {
+  int64_t nodes = 0;
+  for (const Change& change : changes) {
+    if (const auto* more = std::get_if<AddNodes>(&change)) nodes += more->count;
+  }
+  if (nodes > kMostNodesAdded) {
+    return base::Error{"at most " + std::to_string(kMostNodesAdded) + " nodes can be added, in all"};
+  }
   Future changed(present, FromLearned(present, learned, {}), bounds);
   for (const Change& change : changes) {
     if (const base::Status applied = changed.Apply(change); !applied.ok()) return applied.error();

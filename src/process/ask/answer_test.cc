@@ -88,6 +88,12 @@ TEST_F(AnswerTest, TellsOfTheSubmittedJob) {
   EXPECT_NE(said.find(" and ends in "), std::string::npos) << said;
 }
 
+TEST_F(AnswerTest, NewNodesAreBoundedInAll) {
+  const auto refused = WhatIf(present_, learned_, {*ParseChange("add-nodes 10000"), *ParseChange("add-nodes 1")}, {});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message, "at most 10000 nodes can be added, in all");
+}
+
 class ForecastTest : public AnswerTest {
  protected:
   AskWhen Second(bool visible = true) const {

@@ -20,6 +20,11 @@ constexpr int64_t kAskedAgain = int64_t{1} << 60;
 /// offered to all that wait, and what waits for a closer node has waited for long enough.
 constexpr int64_t kQuietBeats = 10;
 
+/// When nothing started and nothing ended for so long, the scheduler's own timers change nothing any more: its reviews
+/// come every second for ever, and what they hold for an ask is held again when it is over (after ten minutes, where
+/// nobody set more).
+constexpr base::Duration kQuiet = base::Duration::Seconds(900);
+
 /// In an outcome: 120 MiB of starts and ends.
 constexpr size_t kMostStarts = 400'000;
 
@@ -101,7 +106,8 @@ void Future::CountWaiting(model::AppIndex index, Job& job) {
 // ---- Time ----
 
 base::Instant Future::Next() const {
-  base::Instant next = scheduler_->NextDeadline();
+  base::Instant next = base::Instant::Max();
+  if (const base::Instant timer = scheduler_->NextDeadline(); timer <= timers_until_) next = timer;
   if (!due_.empty()) next = std::min(next, due_.top().at);
   if (const base::Instant beat = beats_.After(now_); waiting_ > 0 && beat <= awake_until_) next = std::min(next, beat);
   return std::max(next, now_);
@@ -110,6 +116,7 @@ base::Instant Future::Next() const {
 void Future::Run() {
   Turns();
   awake_until_ = now_ + present_.heartbeat * kQuietBeats;
+  timers_until_ = now_ + kQuiet;
   while (!outcome_.cut) {
     const base::Instant next = Next();
     if (next > until_ || (due_.empty() && waiting_ == 0)) break;
@@ -169,6 +176,7 @@ void Future::Turns() {
 // ---- What the manager and the masters would do ----
 
 void Future::On(const ms::Granted& effect) {
+  timers_until_ = now_ + kQuiet;
   Job& job = jobs_[effect.app];
   outcome_.starts.push_back({effect.app, effect.container, effect.node, now_, effect.resources, effect.priority,
                              effect.allocation_request_id, effect.is_master});
@@ -209,6 +217,7 @@ void Future::On(const ms::Finished& effect) {
   if (found == live_.end()) return;
   const Live live = found->second;
   live_.erase(found);
+  timers_until_ = now_ + kQuiet;
   const bool lost = effect.exit_status != 0;
   outcome_.ends.push_back(
       {live.app, effect.container, live.node, now_, live.size, lost, effect.exit_status == model::kExitPreempted});
@@ -334,13 +343,15 @@ base::Status Future::Do(const NewQueues& change) {
 base::Status Future::Do(const LoseNode& change) {
   const auto nodes = NodesOf(change.node);
   if (!nodes.ok()) return nodes.error();
-  for (const Present::Node* node : *nodes) {
-    lost_.insert(node->index);
-    beats_.Remove(node->index);
-    launched_.erase(node->index);
-    events_.emplace_back(ms::NodeRemoved{node->index});
-  }
+  for (const Present::Node* node : *nodes) Lose(node->index);
   return Settle("node " + change.node);
+}
+
+void Future::Lose(model::NodeIndex node) {
+  lost_.insert(node);
+  beats_.Remove(node);
+  launched_.erase(node);
+  events_.emplace_back(ms::NodeRemoved{node});
 }
 
 base::Status Future::Do(const LoseRack& change) {
@@ -348,11 +359,10 @@ base::Status Future::Do(const LoseRack& change) {
   for (const Present::Node& node : present_.nodes) {
     if (node.rack != change.rack || lost_.contains(node.index)) continue;
     any = true;
-    const base::Status lost = Do(LoseNode{node.host + ":" + std::to_string(node.port)});
-    if (!lost.ok()) return lost;
+    Lose(node.index);
   }
   if (!any) return base::Error{"no node of rack " + change.rack + " is in service"};
-  return {};
+  return Settle("rack " + change.rack);
 }
 
 base::Status Future::Do(const AddNodes& change) {

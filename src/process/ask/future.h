@@ -110,6 +110,7 @@ class Future {
   void Launch(model::NodeIndex node, const model::ContainerId& id) { launched_[node].push_back(id); }
   void Expect(const model::ContainerId& id, const Live& live, base::Duration age);
   base::Instant Next() const;
+  void Lose(model::NodeIndex node);
   void TellDue();
   void TellBeats();
   model::scheduler::NodeUpdated& UpdateOf(model::NodeIndex node);
@@ -150,7 +151,8 @@ class Future {
   std::unique_ptr<scheduler::Scheduler> scheduler_;
   base::Instant now_;
   base::Instant until_;
-  base::Instant awake_until_;  // heartbeats may change something until then
+  base::Instant awake_until_;   // heartbeats may change something until then,
+  base::Instant timers_until_;  // and the scheduler's own timers
   Heartbeats beats_;
   std::set<model::NodeIndex> lost_;
   std::map<model::AppIndex, Job> jobs_;

@@ -129,6 +129,17 @@ TEST_P(FutureTest, AFutureIsBounded) {
   EXPECT_LE(future.outcome().until, present.now + base::Duration::Seconds(7200));
 }
 
+/// What waits for ever costs as much for a day as for a quarter of an hour.
+TEST_P(FutureTest, AQuietDayIsCheap) {
+  const World world = RandomWorld(GetParam(), base::TestSeed() + 3);
+  const Present present = world.Take();
+  Future future(present, [](const Running&) { return std::optional<base::Duration>(); },
+                {.ahead = base::Duration::Seconds(86'400), .events = 5000});
+  future.Run();
+  EXPECT_FALSE(future.outcome().cut);
+  EXPECT_EQ(future.outcome().until, present.now + base::Duration::Seconds(86'400));
+}
+
 /// Two jobs that need more than the cluster has.
 class ChangeTest : public FutureTest {
  protected:

@@ -26,7 +26,7 @@ namespace {
 constexpr base::Duration kAheadUnlessSaid = base::Duration::Seconds(7200);
 constexpr base::Duration kFarthest = base::Duration::Seconds(86'400);
 constexpr size_t kMostChanges = 64;
-constexpr ask::Bounds kForecastBounds = {.ahead = base::Duration::Seconds(7200), .events = 1'000'000};
+constexpr ask::Bounds kForecastBounds = {.ahead = base::Duration::Seconds(7200), .events = 50'000};
 constexpr const char* kTooMany = "too many questions are being answered; ask again in some seconds";
 
 /// Cost: a copy of the scheduler's state; applications, containers and nodes.
