@@ -118,8 +118,13 @@ void RenameFile(const std::string& from, const std::string& to) {
 }
 
 void RemoveAll(const std::string& path) noexcept {
-  std::error_code ignored;
-  std::filesystem::remove_all(path, ignored);
+  std::error_code error;
+  // A file whose creation was under way comes into a directory that has just been emptied: each such file costs one
+  // more try.
+  for (int tries = 0; tries < 64; ++tries) {
+    std::filesystem::remove_all(path, error);
+    if (error != std::errc::directory_not_empty) return;
+  }
 }
 
 }  // namespace fairlead::engine
