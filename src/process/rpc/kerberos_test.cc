@@ -25,10 +25,10 @@ using wire::yarn::GetNewApplicationRequestProto;
 using wire::yarn::GetNewApplicationResponseProto;
 using Outcome = base::Result<GetNewApplicationResponseProto, RpcError>;
 
-constexpr base::Duration kLong = base::Duration::Seconds(20);
+constexpr base::Duration kPatience = base::Duration::Seconds(20);
 constexpr char kService[] = "rm/rm.example.com@EXAMPLE.COM";
 
-struct OneToken : endpoints::yarn::TokenAuthority {
+struct AlicesToken : endpoints::yarn::TokenAuthority {
   base::Result<TokenSecret> Secret(std::string_view identifier) const override {
     if (identifier != "identifier") return base::Error{"no such token"};
     return TokenSecret{"password", "alice"};
@@ -91,7 +91,7 @@ class Kerberos : public ::testing::Test {
   Outcome Call(RpcClient& client, const RpcTarget& target, const std::string& method = "getNewApplication",
                std::string request = "") {
     std::optional<Outcome> outcome;
-    client.Call(target, method, std::move(request), kLong, [&](base::Result<std::string, RpcError> bytes) {
+    client.Call(target, method, std::move(request), kPatience, [&](base::Result<std::string, RpcError> bytes) {
       if (!bytes.ok()) {
         outcome.emplace(bytes.error());
       } else {
@@ -108,7 +108,7 @@ class Kerberos : public ::testing::Test {
   Raw& Connect() {
     raws_.push_back(std::make_unique<Raw>());
     Raw& raw = *raws_.back();
-    client_machine_.net().Connect({"rm.example.com", 8032}, kLong, [&](auto stream) {
+    client_machine_.net().Connect({"rm.example.com", 8032}, kPatience, [&](auto stream) {
       ASSERT_TRUE(stream.ok());
       raw.stream = std::move(stream).value();
       raw.stream->Start(&raw);
@@ -181,7 +181,7 @@ class Kerberos : public ::testing::Test {
   env_sim::Machine& client_machine_ = world_.AddMachine("client");
   env_sim::SimRealm realm_;
   std::unique_ptr<env::Gss> server_gss_ = realm_.As(server_machine_.loop(), kService);
-  OneToken token_;
+  AlicesToken token_;
   RpcServer server_{server_machine_.loop(), server_machine_.net()};
   std::vector<std::unique_ptr<env::Gss>> gss_;
   std::vector<std::unique_ptr<RpcClient>> clients_;
