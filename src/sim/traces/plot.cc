@@ -21,7 +21,7 @@ constexpr double kTop = 12;
 constexpr double kBottom = 52;
 constexpr int kTicks = 4;
 
-std::string Number(double value, int digits = 1) {
+std::string Rounded(double value, int digits = 1) {
   char text[32];
   std::snprintf(text, sizeof text, "%.*f", digits, value);
   return text;
@@ -47,7 +47,7 @@ double RoundStep(double raw) {
 class Canvas {
  public:
   explicit Canvas(const PlotFrame& frame) : frame_(frame) {
-    svg_ = "<svg viewBox=\"0 0 " + Number(kWidth, 0) + " " + Number(kHeight, 0) + "\" role=\"img\" aria-label=\"" +
+    svg_ = "<svg viewBox=\"0 0 " + Rounded(kWidth, 0) + " " + Rounded(kHeight, 0) + "\" role=\"img\" aria-label=\"" +
            HtmlEscape(frame.title) + "\">";
     Grid();
   }
@@ -60,7 +60,7 @@ class Canvas {
   double Y(double y) const {
     return kHeight - kBottom - std::clamp(y / frame_.y_max, 0.0, 1.0) * (kHeight - kTop - kBottom);
   }
-  std::string Point(double x, double y) const { return Number(X(x)) + "," + Number(Y(y)); }
+  std::string Point(double x, double y) const { return Rounded(X(x)) + "," + Rounded(Y(y)); }
   void Add(const std::string& element) { svg_ += element; }
 
   std::string Finish(const std::vector<PlotLine>& lines) {
@@ -73,12 +73,12 @@ class Canvas {
 
  private:
   void Text(double x, double y, const char* anchor, const std::string& text) {
-    svg_ += "<text x=\"" + Number(x) + "\" y=\"" + Number(y) + "\" text-anchor=\"" + anchor + "\">" + HtmlEscape(text) +
-            "</text>";
+    svg_ += "<text x=\"" + Rounded(x) + "\" y=\"" + Rounded(y) + "\" text-anchor=\"" + anchor + "\">" +
+            HtmlEscape(text) + "</text>";
   }
   void Line(double x1, double y1, double x2, double y2) {
-    svg_ += "<line class=\"grid\" x1=\"" + Number(x1) + "\" y1=\"" + Number(y1) + "\" x2=\"" + Number(x2) + "\" y2=\"" +
-            Number(y2) + "\"/>";
+    svg_ += "<line class=\"grid\" x1=\"" + Rounded(x1) + "\" y1=\"" + Rounded(y1) + "\" x2=\"" + Rounded(x2) +
+            "\" y2=\"" + Rounded(y2) + "\"/>";
   }
 
   void Grid() {
@@ -94,7 +94,7 @@ class Canvas {
       for (double x = frame_.x_min; x <= frame_.x_max * 1.001; x += x_step) XTick(x);
     }
     Text((kLeft + kWidth - kRight) / 2, kHeight - 6, "middle", frame_.x_label);
-    svg_ += "<text class=\"y-name\" transform=\"translate(14," + Number((kTop + kHeight - kBottom) / 2) +
+    svg_ += "<text class=\"y-name\" transform=\"translate(14," + Rounded((kTop + kHeight - kBottom) / 2) +
             ") rotate(-90)\" text-anchor=\"middle\">" + HtmlEscape(frame_.y_label) + "</text>";
   }
   void XTick(double x) {

@@ -11,7 +11,7 @@
 namespace fairlead::sim {
 namespace {
 
-constexpr size_t kColumns = 18;
+constexpr size_t kFields = 18;
 enum Column : uint8_t {
   kNumber,
   kSubmit,
@@ -51,7 +51,7 @@ void ReadSwf(std::string_view text, JobCollector& jobs) {
     std::string_view look = row;
     const std::string_view first = Word(look);
     if (first.empty() || first[0] == ';') continue;
-    int64_t cells[kColumns];
+    int64_t cells[kFields];
     for (int64_t& cell : cells) {
       if (!Read(Word(row), cell)) {
         return jobs.Refuse(line, "a line of the Standard Workload Format is 18 numbers, separated by spaces");
