@@ -173,6 +173,7 @@ base::Result<AuthToLocal> AuthToLocal::Parse(std::string_view rules, Mechanism m
 base::Result<std::string> AuthToLocal::ShortName(const std::string& principal) const {
   if (principal.size() > kPrincipalMax) return base::Error{"the principal's name is too long"};
   const std::vector<std::string> parts = PartsOf(principal);
+  if (parts[1].empty() || principal.ends_with('@')) return base::Error{"Malformed Kerberos name: " + principal};
   if (parts.size() == 2 && parts[0].empty()) return parts[1];
   for (const std::shared_ptr<const Rule>& rule : rules_) {
     std::optional<std::string> name;

@@ -51,6 +51,14 @@ TEST(AuthToLocal, WhatIsNoSimpleNameIsRefusedUnlessMit) {
   EXPECT_EQ(Short("RULE:[1:$1]s/.*//", "a@R").substr(0, 23), "error: Non-simple name ");
 }
 
+TEST(AuthToLocal, NobodyIsNamedByAPrincipalWithoutParts) {
+  for (const char* principal : {"", "@", "@EXAMPLE.COM", "/host@EXAMPLE.COM", "alice@", "a@b@"}) {
+    for (const Mechanism mechanism : {Mechanism::kHadoop, Mechanism::kMit}) {
+      EXPECT_EQ(Short("DEFAULT", principal, mechanism), std::string("error: Malformed Kerberos name: ") + principal);
+    }
+  }
+}
+
 TEST(AuthToLocal, RulesThatCannotBeReadAreNamed) {
   for (const char* rules : {"RULE:[1:$1", "RULE:[x:$1]", "RULES", "RULE:[1:$1](a", "RULE:[1:$1]s/a", "DEFAULTS",
                             "RULE:[1:$1](?<!a)", "RULE:[1:$1]s/(a)\\1/b/", "RULE:[1:$1]s/a/$1/"}) {
