@@ -1,6 +1,7 @@
 #include "process/ask/answer.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -97,7 +98,7 @@ std::string NameOf(const Present::App& app) {
   return ToString(app.id) + " (" + app.name + " of " + app.user + ", " + app.queue + ")";
 }
 
-std::string Percent(double part) { return std::to_string(static_cast<int64_t>(part * 100 + 0.5)) + " %"; }
+std::string Percent(double part) { return std::to_string(std::lround(part * 100)) + " %"; }
 
 /// "ends 12 min later, in 40 min": both futures have it.
 std::string HowMuch(const Pair& pair) {
