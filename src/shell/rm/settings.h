@@ -40,7 +40,7 @@ struct ProfileChoice {
 };
 ProfileChoice ChooseProfile(const config::HadoopConf& conf, const std::string& conf_directory);
 
-/// Reads and checks the whole configuration; what cannot be honoured (Kerberos, node labels, ...) is an Error with the
+/// Reads and checks the whole configuration; what cannot be honoured (HTTPS, other stores, ...) is an Error with the
 /// key, the reason and what to write, a line each. `conf_directory` is where a relative allocation file is looked for;
 /// may be empty. `store`: has queues that `yarn schedulerconf` changed; without one those of the file count.
 base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std::string& conf_directory,
