@@ -1,8 +1,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cctype>
 #include <cstdio>
 
+#include "base/text.h"
 #include "base/version.h"
 #include "commands.h"
 
@@ -24,11 +24,6 @@ std::string Roff(const std::string& text) {
   return out;
 }
 
-std::string Upper(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return text;
-}
-
 void Heading(const std::string& text) { std::printf(".SH %s\n", text.c_str()); }
 
 void Options(const CLI::App& app) {
@@ -48,14 +43,14 @@ std::vector<const CLI::App*> Commands(const CLI::App& app) {
 void Page(const CLI::App& app, const std::string& words, const std::string& exit_codes) {
   std::string name = words;
   std::replace(name.begin(), name.end(), ' ', '-');
-  std::printf(".TH %s 1 \"\" \"Fairlead %s\"\n", Roff(Upper(name)).c_str(), base::Version());
+  std::printf(".TH %s 1 \"\" \"Fairlead %s\"\n", Roff(base::Uppered(name)).c_str(), base::Version());
   const std::string description = app.get_description();
   Heading("NAME");
   std::printf("%s \\- %s\n", Roff(name).c_str(), Roff(description.substr(0, description.find(':'))).c_str());
   Heading("SYNOPSIS");
   std::printf(".B %s\n%s[OPTIONS]", Roff(words).c_str(), Commands(app).empty() ? "" : "COMMAND ");
   for (const CLI::Option* option : app.get_options()) {
-    if (option->get_positional()) std::printf(" %s", Roff(Upper(option->get_name(true))).c_str());
+    if (option->get_positional()) std::printf(" %s", Roff(base::Uppered(option->get_name(true))).c_str());
   }
   std::printf("\n");
   Heading("DESCRIPTION");

@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace fairlead::base {
 
@@ -25,5 +27,18 @@ std::string VisibleText(std::string_view text, Lines lines = Lines::kOne);
 
 /// "1 node", "2 nodes": the plural is the word with an s.
 std::string Counted(int64_t count, std::string_view word);
+
+/// Without blanks and control characters at both ends (String.trim).
+std::string_view Trimmed(std::string_view text);
+/// All parts, the empty ones too.
+std::vector<std::string_view> Split(std::string_view text, char at);
+/// Parts as Trimmed gives them, without the empty ones (StringUtils.getTrimmedStringCollection).
+std::vector<std::string> SplitTrimmed(std::string_view text, char at = ',');
+std::string Joined(std::span<const std::string> parts, std::string_view between);
+/// ASCII letters; all other bytes stay.
+std::string Lowered(std::string_view text);
+std::string Uppered(std::string_view text);
+/// Two lower-case digits a byte.
+std::string Hex(std::string_view bytes);
 
 }  // namespace fairlead::base

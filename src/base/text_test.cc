@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "base/codec.h"
 
 namespace fairlead::base {
@@ -46,6 +50,27 @@ TEST(VisibleText, EveryByteAndPairOfBytesBecomesHarmless) {
       EXPECT_EQ(VisibleText(json), json) << "JSON has none either";
     }
   }
+}
+
+TEST(Split, PartsAsJavaTrimsThem) {
+  EXPECT_EQ(Trimmed(" \t a b\n\r "), "a b");
+  EXPECT_EQ(Trimmed(" \n"), "");
+  EXPECT_EQ(Split("a,,b,", ','), (std::vector<std::string_view>{"a", "", "b", ""}));
+  EXPECT_EQ(Split("", ','), (std::vector<std::string_view>{""}));
+  EXPECT_EQ(SplitTrimmed(" a , ,b,"), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(SplitTrimmed(" , "), (std::vector<std::string>{}));
+}
+
+TEST(Joined, NothingStandsBeforeTheFirst) {
+  const std::vector<std::string> parts{"", "b"};
+  EXPECT_EQ(Joined(parts, ", "), ", b");
+  EXPECT_EQ(Joined(std::vector<std::string>{}, ", "), "");
+}
+
+TEST(Letters, OnlyThoseOfAsciiChange) {
+  EXPECT_EQ(Lowered("AzZ\xc3\x84"), "azz\xc3\x84");
+  EXPECT_EQ(Uppered("Az1_"), "AZ1_");
+  EXPECT_EQ(Hex(std::string_view("\x00\x7f\xff", 3)), "007fff");
 }
 
 }  // namespace

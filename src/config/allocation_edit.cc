@@ -4,6 +4,7 @@
 #include <pugixml.hpp>
 #include <sstream>
 
+#include "base/text.h"
 #include "wire/xml/xml.h"
 
 namespace fairlead::config {
@@ -16,17 +17,11 @@ bool IsQueue(const Node& node) {
   return tag == "queue" || tag == "pool";
 }
 
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && static_cast<unsigned char>(text.front()) <= ' ') text.remove_prefix(1);
-  while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
-  return text;
-}
-
 /// The last queue of that name below `parent`: what is written last counts.
 Node FindQueue(const Node& parent, std::string_view name) {
   Node found;
   for (const Node& child : parent.children()) {
-    if (IsQueue(child) && Trim(child.attribute("name").value()) == name) found = child;
+    if (IsQueue(child) && base::Trimmed(child.attribute("name").value()) == name) found = child;
   }
   return found;
 }
@@ -41,7 +36,7 @@ int Depth(Node node) {
 Node AppendElement(Node parent, const std::string& name) {
   const auto line = [&](int depth) { return "\n" + std::string(static_cast<size_t>(depth) * 2, ' '); };
   Node last = parent.last_child();
-  if (last.type() == pugi::node_pcdata && Trim(last.value()).empty()) parent.remove_child(last);
+  if (last.type() == pugi::node_pcdata && base::Trimmed(last.value()).empty()) parent.remove_child(last);
   parent.append_child(pugi::node_pcdata).set_value(line(Depth(parent) + 1).c_str());
   Node made = parent.append_child(name.c_str());
   parent.append_child(pugi::node_pcdata).set_value(line(Depth(parent)).c_str());
@@ -50,7 +45,7 @@ Node AppendElement(Node parent, const std::string& name) {
 
 void RemoveElement(Node parent, Node node) {
   Node before = node.previous_sibling();
-  if (before.type() == pugi::node_pcdata && Trim(before.value()).empty()) parent.remove_child(before);
+  if (before.type() == pugi::node_pcdata && base::Trimmed(before.value()).empty()) parent.remove_child(before);
   parent.remove_child(node);
 }
 
@@ -64,16 +59,6 @@ void Set(Node queue, const std::string& name, const std::string& value) {
   if (!found) found = AppendElement(queue, name);
   while (found.first_child()) found.remove_child(found.first_child());
   found.append_child(pugi::node_pcdata).set_value(value.c_str());
-}
-
-std::vector<std::string_view> Split(std::string_view text, char at) {
-  std::vector<std::string_view> parts;
-  for (size_t next = 0; next != std::string_view::npos;) {
-    const size_t end = text.find(at, next);
-    parts.push_back(text.substr(next, end == std::string_view::npos ? end : end - next));
-    next = end == std::string_view::npos ? end : end + 1;
-  }
-  return parts;
 }
 
 }  // namespace
@@ -90,7 +75,7 @@ base::Result<std::string> EditAllocationFile(std::string_view text, std::string_
   Node at = document.document_element();
   if (std::string_view(at.name()) != "allocations") return base::Error{"the top element is not <allocations>"};
   bool top = true;
-  for (const std::string_view name : Split(queue, '.')) {
+  for (const std::string_view name : base::Split(queue, '.')) {
     if (name.empty()) return base::Error{"'" + std::string(queue) + "' is no queue's name; write root.prod"};
     Node found = FindQueue(at, name);
     if (top && !found) {
@@ -123,8 +108,8 @@ base::Result<std::string> EditAllocationFile(std::string_view text, std::string_
 }
 
 std::string LinesThatDiffer(std::string_view before, std::string_view after) {
-  std::vector<std::string_view> was = Split(before, '\n');
-  std::vector<std::string_view> is = Split(after, '\n');
+  std::vector<std::string_view> was = base::Split(before, '\n');
+  std::vector<std::string_view> is = base::Split(after, '\n');
   size_t same = 0;
   while (same < std::min(was.size(), is.size()) && was[same] == is[same]) ++same;
   size_t end = 0;

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/did_you_mean.h"
+#include "base/text.h"
 #include "config/hadoop_conf.h"
 #include "model/resources.h"
 #include "wire/xml/xml.h"
@@ -20,12 +21,6 @@ using model::PlacementRule;
 using model::QueueConfig;
 
 constexpr int kMostDepth = 100;
-
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && static_cast<unsigned char>(text.front()) <= ' ') text.remove_prefix(1);
-  while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
-  return text;
-}
 
 bool SameIgnoringCase(std::string_view a, std::string_view b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
@@ -87,7 +82,7 @@ class Parser {
   static size_t OffsetOf(const Node& node) { return static_cast<size_t>(std::max<ptrdiff_t>(node.offset_debug(), 0)); }
 
   std::string RawText(const Node& node);
-  std::string Text(const Node& node) { return std::string(Trim(RawText(node))); }
+  std::string Text(const Node& node) { return std::string(base::Trimmed(RawText(node))); }
   std::optional<int32_t> Int(const Node& node);
   std::optional<base::Duration> Seconds(const Node& node);
   std::optional<double> Float(const Node& node, double least, double most);
@@ -312,7 +307,7 @@ void Parser::Queues() {
 }
 
 std::string Parser::QueueName(const std::string& parent, const Node& node) {
-  const std::string name(Trim(node.attribute("name").value()));
+  const std::string name(base::Trimmed(node.attribute("name").value()));
   if (name.find('.') != std::string::npos) {
     Fail(node, "queue name '" + name + "' has a period; write nested <queue> elements instead");
   }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/text.h"
 #include "config/allocation_file.h"
 #include "model/resources.h"
 
@@ -15,33 +16,12 @@ using model::ConfiguredResources;
 
 base::Error Wrong(const std::string& message) { return {message, static_cast<int>(AllocationFault::kConfiguration)}; }
 
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
-}
-
 bool IsSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-/// String.trim.
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && static_cast<unsigned char>(text.front()) <= ' ') text.remove_prefix(1);
-  while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
-  return text;
-}
-
 /// String.split(","): empty parts at the end are dropped.
-std::vector<std::string_view> Split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const size_t end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) break;
-    text.remove_prefix(end + 1);
-  }
+std::vector<std::string_view> JavaSplit(std::string_view text, char separator) {
+  std::vector<std::string_view> parts = base::Split(text, separator);
   while (parts.size() > 1 && parts.back().empty()) parts.pop_back();
   return parts;
 }
@@ -83,16 +63,16 @@ base::Result<double> Percentage(std::string_view text, std::string_view resource
 
 std::optional<std::string_view> FirstWith(const std::vector<std::string_view>& parts, std::string_view resource) {
   for (const std::string_view part : parts) {
-    if (part.find(resource) != std::string_view::npos) return Trim(part);
+    if (part.find(resource) != std::string_view::npos) return base::Trimmed(part);
   }
   return std::nullopt;
 }
 
 base::Result<ConfiguredResources> OldPercentages(const std::string& text) {
   ConfiguredResources r;
-  const std::vector<std::string_view> parts = Split(text, ',');
+  const std::vector<std::string_view> parts = JavaSplit(text, ',');
   if (parts.size() == 1) {
-    const base::Result<double> all = Percentage(Trim(parts[0]), "");
+    const base::Result<double> all = Percentage(base::Trimmed(parts[0]), "");
     if (!all) return all.error();
     r.percent["*"] = *all;
     return r;
@@ -130,7 +110,7 @@ std::vector<std::string_view> SpaceSeparated(std::string_view text) {
 }
 
 base::Result<ConfiguredResources> OldAmounts(const std::string& text) {
-  std::vector<std::string_view> parts = Split(text, ',');
+  std::vector<std::string_view> parts = JavaSplit(text, ',');
   if (parts.size() != 2) parts = SpaceSeparated(text);
   if (parts.size() != 2) return Wrong("not two amounts");
   ConfiguredResources r;
@@ -155,11 +135,11 @@ base::Result<ConfiguredResources> NewStyle(std::string_view text, int64_t unname
   const bool percent = text.find('%') != std::string_view::npos;
   r.unnamed = unnamed;
   if (percent) r.percent["*"] = 100.0;
-  for (const std::string_view part : Split(text, ',')) {
-    const std::vector<std::string_view> sides = Split(part, '=');
+  for (const std::string_view part : JavaSplit(text, ',')) {
+    const std::vector<std::string_view> sides = JavaSplit(part, '=');
     if (sides.size() != 2) return Wrong("'" + std::string(part) + "' is not name=value");
-    const std::string name(Trim(sides[0]));
-    const std::string_view value = Trim(sides[1]);
+    const std::string name(base::Trimmed(sides[0]));
+    const std::string_view value = base::Trimmed(sides[1]);
     if (percent) {
       const base::Result<double> share = Percentage(value, "");
       if (!share) return Wrong("'" + std::string(value) + "' is no percentage; all or none must be");
@@ -185,9 +165,9 @@ base::Result<ConfiguredResources> NewStyle(std::string_view text, int64_t unname
 }  // namespace
 
 base::Result<ConfiguredResources> ParseConfiguredResources(std::string_view text, int64_t unnamed) {
-  if (Trim(text).empty()) return Wrong("it is empty");
+  if (base::Trimmed(text).empty()) return Wrong("it is empty");
   if (text.find('=') != std::string_view::npos) return NewStyle(text, unnamed);
-  const std::string lower = Lower(text);
+  const std::string lower = base::Lowered(text);
   return lower.find('%') != std::string::npos ? OldPercentages(lower) : OldAmounts(lower);
 }
 
@@ -197,10 +177,10 @@ model::AccessList ParseAccessList(std::string_view text) {
   const size_t space = text.find(' ');
   const std::string_view users = text.substr(0, space);
   const std::string_view groups = space == std::string_view::npos ? std::string_view() : text.substr(space + 1);
-  if (Trim(text) == "*" || Trim(users) == "*" || Trim(groups) == "*") list.everybody = true;
+  if (base::Trimmed(text) == "*" || base::Trimmed(users) == "*" || base::Trimmed(groups) == "*") list.everybody = true;
   const auto add = [](std::string_view part, std::vector<std::string>& to) {
-    for (const std::string_view name : Split(part, ',')) {
-      if (!Trim(name).empty()) to.emplace_back(Trim(name));
+    for (const std::string_view name : JavaSplit(part, ',')) {
+      if (!base::Trimmed(name).empty()) to.emplace_back(base::Trimmed(name));
     }
   };
   add(users, list.users);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
 #include "config/java_numbers.h"
 
 namespace fairlead::config {
@@ -14,7 +15,7 @@ std::string Prefix(const std::string& path) { return "yarn.scheduler.capacity." 
 
 /// An empty value takes the key out.
 void Set(Properties& keys, const std::string& name, const std::string& value) {
-  const std::string key(java::Trim(name));
+  const std::string key(base::Trimmed(name));
   if (value.empty()) {
     keys.erase(key);
   } else if (!key.empty()) {
@@ -34,7 +35,7 @@ class Children {
     std::string_view text = found == keys.end() ? std::string_view() : std::string_view(found->second);
     while (!text.empty()) {
       const size_t end = std::min(text.find(','), text.size());
-      const std::string name(java::Trim(text.substr(0, end)));
+      const std::string name(base::Trimmed(text.substr(0, end)));
       if (!name.empty() && !Has(name)) names_.push_back(name);
       text.remove_prefix(std::min(end + 1, text.size()));
     }

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "base/text.h"
 #include "config/allocation_file.h"
 #include "config/capacity_mapping.h"
 #include "config/java_numbers.h"
@@ -29,7 +30,7 @@ constexpr int64_t kDeepest = 100;  // beyond Hadoop, which has no bound
 /// StringUtils.equalsIgnoreCase with "true" and "false": anything else leaves what is there.
 template <class Flag>
 void ReadBool(std::string_view text, Flag& flag) {
-  std::string word(java::Trim(text));
+  std::string word(base::Trimmed(text));
   std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) { return std::tolower(c); });
   if (word == "true") flag = true;
   if (word == "false") flag = false;
@@ -89,7 +90,7 @@ std::vector<std::string> SplitTrimmed(std::string_view text, bool keep_empty) {
   std::vector<std::string> parts;
   while (true) {
     const size_t end = text.find(',');
-    const std::string_view part = java::Trim(text.substr(0, end));
+    const std::string_view part = base::Trimmed(text.substr(0, end));
     if (keep_empty ? end != 0 && !text.substr(0, end).empty() : !part.empty()) parts.emplace_back(part);
     if (end == std::string_view::npos) return parts;
     text.remove_prefix(end + 1);
@@ -123,11 +124,11 @@ void ReadMaximumAllocation(const std::string& key, const std::string& text, Capa
   model::Resources amount;
   for (const std::string& pair : SplitTrimmed(text, false)) {
     const size_t sign = pair.find('=');
-    const std::string name(java::Trim(std::string_view(pair).substr(0, sign)));
+    const std::string name(base::Trimmed(std::string_view(pair).substr(0, sign)));
     const int type = name == "memory" ? 0 : model::ResourceTypes::Find(name);
     const auto number = sign == std::string::npos
                             ? std::nullopt
-                            : java::ParseInteger<int64_t>(java::Trim(std::string_view(pair).substr(sign + 1)));
+                            : java::ParseInteger<int64_t>(base::Trimmed(std::string_view(pair).substr(sign + 1)));
     if (type < 0 || !number) {
       return Fail(queue.problem, CapacityFault::kArgument,
                   key + " is '" + text + "'; write amounts such as memory-mb=4096,vcores=4");
@@ -190,13 +191,13 @@ bool ReadOfQueue(const std::string& key, std::string_view name, const std::strin
   } else if (name == "state") {
     ReadState(key, text, queue);
   } else if (name == "ordering-policy") {
-    queue.ordering_policy = std::string(java::Trim(text));
+    queue.ordering_policy = std::string(base::Trimmed(text));
   } else if (name == "maximum-allocation") {
     ReadMaximumAllocation(key, text, queue);
   } else if (name == kLabels) {
     queue.accessible_labels = ReadAccessibleLabels(text);
   } else if (name == "default-node-label-expression") {
-    queue.default_label_expression = std::string(java::Trim(text));
+    queue.default_label_expression = std::string(base::Trimmed(text));
   } else if (name.starts_with("acl_")) {
     queue.acls[std::string(name)] = text;
   } else if (name.starts_with("user-settings.") && name.ends_with(".weight")) {
@@ -347,7 +348,7 @@ void ReadMaximumAllocation(const Keys& keys, CapacityQueues& queues) {
 }
 
 void ReadCalculator(const Keys& keys, CapacityQueues& queues) {
-  const std::string name(java::Trim(Value(keys, "yarn.scheduler.capacity.resource-calculator")));
+  const std::string name(base::Trimmed(Value(keys, "yarn.scheduler.capacity.resource-calculator")));
   if (name.empty() || name.ends_with(".DefaultResourceCalculator")) return;
   if (name.ends_with(".DominantResourceCalculator")) {
     queues.dominant = true;

@@ -4,6 +4,7 @@
 #include <set>
 #include <string_view>
 
+#include "base/text.h"
 #include "config/java_numbers.h"
 #include "wire/json/json.h"
 
@@ -15,17 +16,12 @@ using model::CapacityMappingRule;
 using model::CapacityProblem;
 using nlohmann::json;
 
-/// StringUtils.getTrimmedStringCollection: trimmed, without empty ones; `once`: nor those that were there before.
-std::vector<std::string> Trimmed(std::string_view text, char at, bool once) {
-  std::vector<std::string> parts;
+/// base::SplitTrimmed; `once`: a part that was there before is left out.
+std::vector<std::string> Parts(std::string_view text, char at, bool once) {
+  std::vector<std::string> parts = base::SplitTrimmed(text, at);
   std::set<std::string> seen;
-  while (true) {
-    const size_t end = text.find(at);
-    const std::string part(java::Trim(text.substr(0, end)));
-    if (!part.empty() && (seen.insert(part).second || !once)) parts.push_back(part);
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
+  if (once) std::erase_if(parts, [&](const std::string& part) { return !seen.insert(part).second; });
+  return parts;
 }
 
 CapacityMappingRule Legacy(const std::string& type, const std::string& source, const std::string& path) {
@@ -125,14 +121,14 @@ CapacityProblem ReadFallback(const json& node, CapacityMappingRule& rule) {
 CapacityProblem ReadLegacyMapping(const std::string& by_user_and_group, const std::string& by_application,
                                   std::vector<CapacityMappingRule>& rules) {
   std::vector<CapacityMappingRule> read;
-  for (const std::string& line : Trimmed(by_user_and_group, ',', true)) {
-    const std::vector<std::string> parts = Trimmed(line, ':', false);
+  for (const std::string& line : Parts(by_user_and_group, ',', true)) {
+    const std::vector<std::string> parts = Parts(line, ':', false);
     if (parts.size() != 3) return Illegal("Illegal queue mapping " + line);
     if (parts[0] != "u" && parts[0] != "g") return Illegal("unknown mapping prefix " + parts[0]);
     read.push_back(Legacy(parts[0], parts[1], parts[2]));
   }
-  for (const std::string& line : Trimmed(by_application, ',', true)) {
-    const std::vector<std::string> parts = Trimmed(line, ':', false);
+  for (const std::string& line : Parts(by_application, ',', true)) {
+    const std::vector<std::string> parts = Parts(line, ':', false);
     if (parts.size() != 2) return Illegal("Illegal queue mapping " + line);
     read.push_back(Legacy("a", parts[0], parts[1]));
   }

@@ -1,6 +1,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "base/text.h"
 #include "config/capacity_file.h"
 #include "config/java_numbers.h"
 
@@ -28,16 +29,6 @@ std::string WithoutBlanks(std::string_view text) {
     if (c != ' ') out += c;
   }
   return out;
-}
-
-std::vector<std::string_view> Split(std::string_view text, char at) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const size_t end = text.find(at);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
 }
 
 /// "[...]" of word characters and `more`.
@@ -103,10 +94,10 @@ int TypeOf(std::string_view name) { return name == "memory" ? 0 : ResourceTypes:
 
 /// internalGetLabeledResourceRequirementForQueue.
 void ReadAmount(std::string_view text, CapacityValue& value) {
-  for (const std::string_view pair : Split(text.substr(1, text.size() - 2), ',')) {
-    const std::vector<std::string_view> sides = Split(pair, '=');
+  for (const std::string_view pair : base::Split(text.substr(1, text.size() - 2), ',')) {
+    const std::vector<std::string_view> sides = base::Split(pair, '=');
     if (sides.size() < 2) continue;
-    const int type = TypeOf(java::Trim(sides[0]));
+    const int type = TypeOf(base::Trimmed(sides[0]));
     if (type < 0) continue;
     const std::string_view unit = UnitsOf(sides[1]);
     if (!UnitFactor(unit)) continue;
@@ -145,8 +136,8 @@ void ReadVector(const std::string& text, CapacityValue& value) {
   const std::string packed = WithoutBlanks(text);
   if (IsVector(packed)) {
     value.vector.assign(ResourceTypes::Count(), {CapacityUnit::kAbsolute, 0});
-    for (const std::string_view pair : Split(std::string_view(packed).substr(1, packed.size() - 2), ',')) {
-      const std::vector<std::string_view> sides = Split(pair, '=');
+    for (const std::string_view pair : base::Split(std::string_view(packed).substr(1, packed.size() - 2), ',')) {
+      const std::vector<std::string_view> sides = base::Split(pair, '=');
       if (sides.size() > 1) ReadEntry(sides[0], sides[1], value);
     }
     if (value.vector[0].value == 0) value.vector.clear();

@@ -7,6 +7,7 @@
 #include <pugixml.hpp>
 
 #include "base/did_you_mean.h"
+#include "base/text.h"
 #include "wire/xml/xml.h"
 
 namespace fairlead::config {
@@ -15,13 +16,6 @@ namespace {
 constexpr int kExpansionDepthMax = 20;  // Configuration.MAX_SUBST
 constexpr int kIncludeDepthMax = 10;
 constexpr const char* kFiles[] = {"core-site.xml", "hdfs-site.xml", "mapred-site.xml", "yarn-site.xml"};
-
-std::string_view Trim(std::string_view text) {
-  const auto is_space = [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; };
-  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 std::string Place(const HadoopConf::Origin& origin) {
   if (origin.file.empty()) return "Hadoop's default";
@@ -121,14 +115,14 @@ base::Status HadoopConf::AddXmlAtDepth(const std::string& file, std::string_view
     }
     if (element != "property") continue;
     const std::string name = node.child("name") ? node.child("name").child_value() : node.attribute("name").value();
-    const std::string key(Trim(name));
+    const std::string key(base::Trimmed(name));
     if (key.empty()) continue;
     const pugi::xml_node value = node.child("value");
     Entry& entry = entries_[key];
     if (entry.is_final) continue;
     entry.value = value ? value.child_value() : node.attribute("value").value();
     entry.origin = at(node.offset_debug() - 1);
-    entry.is_final = Trim(node.child("final").child_value()) == "true";
+    entry.is_final = base::Trimmed(node.child("final").child_value()) == "true";
   }
   return {};
 }
@@ -200,7 +194,7 @@ HadoopConf::Origin HadoopConf::OriginOf(const std::string& key) const {
 
 std::string HadoopConf::String(const std::string& key, const std::string& fallback) const {
   const auto value = Find(key);
-  return value ? std::string(Trim(*value)) : fallback;
+  return value ? std::string(base::Trimmed(*value)) : fallback;
 }
 
 int64_t HadoopConf::Int(const std::string& key, int64_t fallback, int64_t low, int64_t high) const {
@@ -247,7 +241,8 @@ base::Duration HadoopConf::Time(const std::string& key, base::Duration fallback,
   if (text.empty()) return fallback;
   int64_t value = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const std::string_view suffix = Trim(std::string_view(stop, static_cast<size_t>(text.data() + text.size() - stop)));
+  const std::string_view suffix =
+      base::Trimmed(std::string_view(stop, static_cast<size_t>(text.data() + text.size() - stop)));
   const int64_t nanos = suffix.empty() ? unit.ns : UnitNanos(suffix);
   int64_t total = 0;
   if (error != std::errc() || nanos == 0 || __builtin_mul_overflow(value, nanos, &total)) {
@@ -263,7 +258,7 @@ std::vector<std::string> HadoopConf::List(const std::string& key, const std::vec
   std::vector<std::string> out;
   for (std::string_view rest = *value; !rest.empty();) {
     const size_t comma = rest.find(',');
-    const std::string_view part = Trim(rest.substr(0, comma));
+    const std::string_view part = base::Trimmed(rest.substr(0, comma));
     if (!part.empty()) out.emplace_back(part);
     rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 1);
   }

@@ -6,17 +6,12 @@
 #include <string>
 #include <string_view>
 
+#include "base/text.h"
+
 // Numbers in texts as java.lang reads them: Integer.parseInt, Long.parseLong, Float.parseFloat, Double.parseDouble, and
 // org.apache.hadoop.conf.Configuration on top of them.
 
 namespace fairlead::config::java {
-
-/// String.trim.
-inline std::string_view Trim(std::string_view text) {
-  while (!text.empty() && static_cast<unsigned char>(text.front()) <= ' ') text.remove_prefix(1);
-  while (!text.empty() && static_cast<unsigned char>(text.back()) <= ' ') text.remove_suffix(1);
-  return text;
-}
 
 /// Integer.parseInt, Long.parseLong: nothing for what throws NumberFormatException.
 template <class T>
@@ -34,7 +29,7 @@ std::optional<T> ParseInteger(std::string_view text, int base = 10) {
 /// Configuration.getInt, getLong: trimmed; hexadecimal after "0x".
 template <class T>
 std::optional<T> ConfiguredInteger(std::string_view text) {
-  text = Trim(text);
+  text = base::Trimmed(text);
   bool negative = text.starts_with('-');
   std::string_view digits = negative ? text.substr(1) : text;
   if (!digits.starts_with("0x") && !digits.starts_with("0X")) return ParseInteger<T>(text);
@@ -45,7 +40,7 @@ std::optional<T> ConfiguredInteger(std::string_view text) {
 /// Float.parseFloat, Double.parseDouble: white space around it and a suffix f or d are read over.
 template <class T>
 std::optional<T> ParseReal(std::string_view text) {
-  text = Trim(text);
+  text = base::Trimmed(text);
   if (!text.empty() && std::string_view("fFdD").find(text.back()) != std::string_view::npos) text.remove_suffix(1);
   if (text.starts_with('+')) {
     text.remove_prefix(1);

@@ -5,18 +5,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/text.h"
 #include "wire/yaml/yaml.h"
 
 namespace fairlead::config {
 namespace {
 
 using Path = std::vector<std::string>;
-
-std::string Joined(const Path& path) {
-  std::string text;
-  for (const std::string& name : path) text += (text.empty() ? "" : ".") + name;
-  return text;
-}
 
 /// The entry of that name; undefined if there is none. (A map that is not const makes what it is asked for.)
 YAML::Node Entry(const YAML::Node& map, const std::string& name) {
@@ -67,7 +62,8 @@ class Editor {
     if (!Change(wanted, path, value.empty() ? std::nullopt : std::optional(*entry))) return {};
     Write(*before, path, value);
     if (const auto after = wire::yaml::Load(text_); after && Same(*after, wanted)) return {};
-    return base::Error{"'" + Joined(path) + "' cannot be changed safely as this file is laid out; edit it by hand"};
+    return base::Error{"'" + base::Joined(path, ".") +
+                       "' cannot be changed safely as this file is laid out; edit it by hand"};
   }
   const std::string& text() const { return text_; }
 

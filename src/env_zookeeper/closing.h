@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "env/alive.h"
 #include "env_zookeeper/layout.h"
 #include "env_zookeeper/session.h"
 
@@ -13,14 +14,13 @@ namespace fairlead::env_zookeeper {
 
 /// Closes what lies open below a root to a session that has an identity: nodes that were made before there was one, or
 /// that somebody planted. From then on nobody else makes nodes there. Keys that lay open are to be replaced: a node
-/// (Layout::LaidOpen) says so until a leader has done it, whoever is started or dies meanwhile.
+/// (Layout::LaidOpen) says so until a leader has done it, whoever is started or dies meanwhile. After this object's end
+/// no question of its is answered any more.
 class Closing {
  public:
   /// `id`: the member whose node this session has made; its ACL is what all others must have.
   Closing(std::shared_ptr<Session> session, Layout layout, std::string id)
       : session_(std::move(session)), layout_(std::move(layout)), id_(std::move(id)) {}
-  /// What was asked for and is not answered is never answered.
-  ~Closing() { *alive_ = false; }
   Closing(const Closing&) = delete;
   Closing& operator=(const Closing&) = delete;
 
@@ -48,9 +48,7 @@ class Closing {
   void End(Rc rc, const std::string& path);
   template <class Then>
   auto Guard(Then then) {
-    return [alive = alive_, then = std::move(then)](auto&&... answer) {
-      if (*alive) then(std::forward<decltype(answer)>(answer)...);
-    };
+    return alive_(std::move(then));
   }
 
   std::shared_ptr<Session> session_;
@@ -63,7 +61,7 @@ class Closing {
   std::vector<std::string> open_;
   size_t opened_ = 0;
   std::string first_open_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::env_zookeeper

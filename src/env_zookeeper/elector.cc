@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "base/stored.h"
+#include "env/alive.h"
+#include "env/timer.h"
 #include "env_zookeeper/closing.h"
 #include "env_zookeeper/layout.h"
 #include "env_zookeeper/row_copy.h"
@@ -39,12 +41,6 @@ class ZooKeeperElector final : public env::Elector {
   ZooKeeperElector(env::Loop& loop, ElectorOptions options)
       : loop_(loop), options_(std::move(options)), layout_{options_.root} {}
 
-  ~ZooKeeperElector() override {
-    *alive_ = false;
-    loop_.Cancel(ask_timer_);
-    loop_.Cancel(yield_timer_);
-  }
-
   void Start(Listener listener) override {
     listener_ = std::move(listener);
     Connect();
@@ -60,9 +56,9 @@ class ZooKeeperElector final : public env::Elector {
   /// The callback of a call of this session; dropped when the session has gone.
   template <class Done>
   auto Guard(Done done) {
-    return [alive = alive_, turn = turn_, this, done = std::move(done)](auto&&... answer) {
-      if (*alive && turn == turn_) done(std::forward<decltype(answer)>(answer)...);
-    };
+    return alive_([turn = turn_, this, done = std::move(done)](auto&&... answer) mutable {
+      if (turn == turn_) done(std::forward<decltype(answer)>(answer)...);
+    });
   }
   void Later(std::function<void()> what) { loop_.Post(Guard(std::move(what))); }
   void Again(std::function<void()> what) { loop_.After(kRetry, Guard(std::move(what))); }
@@ -328,7 +324,7 @@ class ZooKeeperElector final : public env::Elector {
 
   void StopYielding() {
     yielding_ = false;
-    loop_.Cancel(yield_timer_);
+    yield_timer_.Stop();
   }
 
   void Elected(int32_t fence, base::Instant sent) {
@@ -394,8 +390,7 @@ class ZooKeeperElector final : public env::Elector {
 
   /// Asks whether we lead, now and from time to time.
   void Ask() {
-    loop_.Cancel(ask_timer_);
-    ask_timer_ = loop_.After({timeout_.ns / 8}, Guard([this] { Ask(); }));
+    ask_timer_.After({timeout_.ns / 8}, Guard([this] { Ask(); }));
     if (leading_ && !MayAct() && !in_doubt_) {
       in_doubt_ = true;
       const base::Instant since = may_act_until_;
@@ -425,7 +420,7 @@ class ZooKeeperElector final : public env::Elector {
 
   void Depose(const std::string& why) {
     if (!std::exchange(elected_, false)) return;
-    loop_.Cancel(ask_timer_);
+    ask_timer_.Stop();
     in_doubt_ = asking_ = false;
     leader_.reset();
     if (std::exchange(leading_, false)) listener_.deposed(why);
@@ -452,21 +447,21 @@ class ZooKeeperElector final : public env::Elector {
   bool following_ = false;         // it is brought up to date, or was just now
   bool stale_ = false;             // something has changed since
   bool yielding_ = false;
-  env::Loop::TimerId yield_timer_ = 0;
+  env::Timer yield_timer_{loop_};
   bool elected_ = false;  // /leader is ours
   bool leading_ = false;  // and the listener was told
   int32_t fence_ = 0;     // the version of /epoch that we made
   base::Instant may_act_until_;
   bool in_doubt_ = false;  // that moment has passed
   bool asking_ = false;
-  env::Loop::TimerId ask_timer_ = 0;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Timer ask_timer_{loop_};
+  env::Alive alive_;
 };
 
 void ZooKeeperElector::Yield() {
   if (!leading_) return;
   yielding_ = true;
-  yield_timer_ = loop_.After(timeout_ * 2, [this] { StopYielding(); });
+  yield_timer_.After(timeout_ * 2, [this] { StopYielding(); });
   // This process acts no more (MayAct). To take apart what it led may take a while, for which the next leader need not
   // wait.
   Later([this] {

@@ -104,10 +104,10 @@ void RowCopy::End() {
   const std::vector<Done> waited = std::exchange(current_, {});
   const Rc rc = rc_;
   const std::string reason = rc == Rc::kOk ? "" : reason_;
-  const std::shared_ptr<bool> alive = alive_;
+  const env::Alive::Watch alive = alive_.watch();
   for (const Done& done : waited) {
     done(rc, reason);
-    if (!*alive) return;
+    if (!alive) return;
   }
   if (current_.empty() && !next_.empty()) Begin();
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "env/alive.h"
 #include "env_zookeeper/layout.h"
 #include "env_zookeeper/session.h"
 
@@ -32,12 +33,11 @@ struct LoadedRows {
 
 /// A copy of the nodes below /rows, which a standby keeps up to date while another leads. A node there is never
 /// changed, so the list of names tells what is new, and only that is read: an update costs one list, unless no name has
-/// come or gone since the last one, and the nodes that came, many at a time.
+/// come or gone since the last one, and the nodes that came, many at a time. After this object's end no question of its
+/// is answered any more.
 class RowCopy {
  public:
   RowCopy(std::shared_ptr<Session> session, Layout layout) : session_(std::move(session)), layout_(std::move(layout)) {}
-  /// What was asked for and is not answered is never answered.
-  ~RowCopy() { *alive_ = false; }
   RowCopy(const RowCopy&) = delete;
   RowCopy& operator=(const RowCopy&) = delete;
 
@@ -66,9 +66,7 @@ class RowCopy {
   /// The callback of a call, dropped when the copy has gone.
   template <class Then>
   auto Guard(Then then) {
-    return [alive = alive_, then = std::move(then)](auto&&... answer) {
-      if (*alive) then(std::forward<decltype(answer)>(answer)...);
-    };
+    return alive_(std::move(then));
   }
 
   std::shared_ptr<Session> session_;
@@ -84,7 +82,7 @@ class RowCopy {
   std::string reason_;
   std::vector<Done> current_;  // who waits for it; empty: there is none
   std::vector<Done> next_;     // asked since it began
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::env_zookeeper

@@ -35,7 +35,7 @@ ZooKeeperStore::ZooKeeperStore(env::Loop& loop, std::shared_ptr<Session> session
   for (const std::string& name : leftovers_) head_.version = std::max(head_.version, ParseRowName(name)->version);
 }
 
-ZooKeeperStore::~ZooKeeperStore() { *alive_ = false; }
+ZooKeeperStore::~ZooKeeperStore() = default;
 
 base::Result<std::vector<env::Row>> ZooKeeperStore::Load(const std::string& table) {
   std::vector<env::Row> rows;
@@ -52,9 +52,7 @@ void ZooKeeperStore::Commit(std::vector<env::Row> rows, std::function<void(env::
   queue_.push_back({std::move(rows), std::move(done)});
   // What this turn of the loop still commits goes into the same transaction.
   if (queue_.size() > 1 || batch_) return;
-  loop_.Post([this, alive = alive_] {
-    if (*alive) Begin();
-  });
+  loop_.Post(alive_([this] { Begin(); }));
 }
 
 void ZooKeeperStore::Begin() {
@@ -120,9 +118,8 @@ void ZooKeeperStore::PutRow(const RowId& id, const std::optional<std::string>& v
 }
 
 void ZooKeeperStore::Send() {
-  session_->Multi(batch_->transactions[batch_->next], [this, alive = alive_](const Session::MultiAnswer& answer) {
-    if (*alive) Sent(answer);
-  });
+  session_->Multi(batch_->transactions[batch_->next],
+                  alive_([this](const Session::MultiAnswer& answer) { Sent(answer); }));
 }
 
 void ZooKeeperStore::Sent(const Session::MultiAnswer& answer) {
@@ -147,20 +144,19 @@ void ZooKeeperStore::Sent(const Session::MultiAnswer& answer) {
 // The connection broke before the answer. A transaction of nothing but the check is behind everything that was sent
 // before; then /head tells, if /epoch is still ours when it has been read.
 void ZooKeeperStore::AfterLoss() {
-  session_->Multi({Check()}, [this, alive = alive_](const Session::MultiAnswer& answer) {
-    if (!*alive) return;
-    if (answer.rc == Rc::kBadVersion) return Over({CommitFailure::kFenced, "another process has led since"});
-    if (answer.rc != Rc::kOk) return LookAgain(answer.rc);
-    session_->Get(layout_.Head(), false, [this, alive](Rc rc, const Node& head) {
-      if (!*alive) return;
-      if (rc != Rc::kOk) return LookAgain(rc);
-      session_->Get(layout_.Epoch(), false, [this, alive, head = head.value](Rc epoch_rc, const Node& epoch) {
-        if (!*alive) return;
-        if (epoch_rc != Rc::kOk) return LookAgain(epoch_rc);
-        Judge(head, epoch.version);
-      });
-    });
-  });
+  session_->Multi({Check()}, alive_([this](const Session::MultiAnswer& answer) {
+                    if (answer.rc == Rc::kBadVersion)
+                      return Over({CommitFailure::kFenced, "another process has led since"});
+                    if (answer.rc != Rc::kOk) return LookAgain(answer.rc);
+                    session_->Get(layout_.Head(), false, alive_([this](Rc rc, const Node& head) {
+                                    if (rc != Rc::kOk) return LookAgain(rc);
+                                    session_->Get(layout_.Epoch(), false,
+                                                  alive_([this, head = head.value](Rc epoch_rc, const Node& epoch) {
+                                                    if (epoch_rc != Rc::kOk) return LookAgain(epoch_rc);
+                                                    Judge(head, epoch.version);
+                                                  }));
+                                  }));
+                  }));
 }
 
 void ZooKeeperStore::Judge(const std::string& head, int32_t epoch) {
@@ -177,9 +173,7 @@ void ZooKeeperStore::LookAgain(Rc rc) {
     return Over({CommitFailure::kGone, rc == Rc::kExpired ? "the session with ZooKeeper has ended"
                                                           : "ZooKeeper does not give " + layout_.Head() + " any more"});
   }
-  loop_.After(kRetry, [this, alive = alive_] {
-    if (*alive) AfterLoss();
-  });
+  loop_.After(kRetry, alive_([this] { AfterLoss(); }));
 }
 
 // A server that is set to take less closes the connection without a word.
@@ -214,9 +208,9 @@ void ZooKeeperStore::Committed() {
   leftovers_.clear();
   laid_open_ = false;
   Begin();  // on its way while the answers are used
-  const std::shared_ptr<bool> alive = alive_;
+  const env::Alive::Watch alive = alive_.watch();
   for (const Waiting& commit : batch->commits) {
-    if (*alive) commit.done({});
+    if (alive) commit.done({});
   }
 }
 
@@ -226,12 +220,10 @@ void ZooKeeperStore::Over(const env::CommitError& error) {
   batch_.reset();
   std::move(queue_.begin(), queue_.end(), std::back_inserter(unanswered));
   queue_.clear();
-  const std::shared_ptr<bool> alive = alive_;
-  loop_.Post([alive, error, lost = lost_] {
-    if (*alive) lost(error);
-  });
+  const env::Alive::Watch alive = alive_.watch();
+  loop_.Post(alive_([error, lost = lost_] { lost(error); }));
   for (const Waiting& commit : unanswered) {
-    if (*alive) commit.done(error);
+    if (alive) commit.done(error);
   }
 }
 

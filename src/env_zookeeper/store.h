@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "env/alive.h"
 #include "env/store.h"
 #include "env_zookeeper/layout.h"
 #include "env_zookeeper/row_copy.h"
@@ -79,7 +80,7 @@ class ZooKeeperStore final : public env::Store {
   std::deque<Waiting> queue_;
   std::unique_ptr<Batch> batch_;          // under way
   std::optional<env::CommitError> over_;  // why nothing is written any more
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::env_zookeeper

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/did_you_mean.h"
+#include "base/text.h"
 
 namespace fairlead::model {
 namespace {
@@ -14,12 +15,6 @@ constexpr std::pair<const char*, bool Wishes::*> kWishes[] = {
     {"measured-use", &Wishes::measured_use}, {"measured-load", &Wishes::measured_load},
     {"overcommit", &Wishes::overcommit},     {"queue-priority", &Wishes::queue_priority},
     {"learned-use", &Wishes::learned_use}};
-
-std::string_view Trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
-}
 
 }  // namespace
 
@@ -31,7 +26,7 @@ std::vector<std::string> WishNames() {
 
 base::Result<Wishes> ParseWishes(std::string_view text) {
   Wishes wishes;
-  text = Trimmed(text);
+  text = base::Trimmed(text);
   if (text == "all") {
     for (const auto& [name, field] : kWishes) wishes.*field = true;
     return wishes;
@@ -39,7 +34,7 @@ base::Result<Wishes> ParseWishes(std::string_view text) {
   if (text == "none") return wishes;
   while (!text.empty()) {
     const size_t comma = std::min(text.find(','), text.size());
-    const std::string_view one = Trimmed(text.substr(0, comma));
+    const std::string_view one = base::Trimmed(text.substr(0, comma));
     const auto* found =
         std::find_if(std::begin(kWishes), std::end(kWishes), [&](const auto& w) { return w.first == one; });
     if (found == std::end(kWishes)) {

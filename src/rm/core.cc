@@ -13,6 +13,7 @@
 
 namespace fairlead::rm {
 
+namespace ms = model::scheduler;
 using model::rm::AppState;
 using model::rm::AttemptState;
 
@@ -38,14 +39,17 @@ Core::Core(Config config)
       masters_(context_, apps_, attempts_, containers_, nodes_),
       nodes_(context_, apps_, attempts_, containers_) {}
 
-template <class Event>
-bool Core::Bring(const Event& event) {
-  const auto bring = [&](auto& part) {
-    constexpr bool kHasRule = requires { part.On(event); };
-    if constexpr (kHasRule) part.On(event);
-    return kHasRule;
+template <class Variant, class... Explanations>
+void Core::Bring(const Variant& event, base::Ignored<Explanations...> explanations) {
+  const auto rules_of = [](auto& part) {
+    return [&part](const auto& one)
+      requires requires { part.On(one); }
+    {
+      part.On(one);
+    };
   };
-  return bring(*this) || bring(apps_) || bring(attempts_) || bring(masters_) || bring(containers_) || bring(nodes_);
+  base::Dispatch(event, rules_of(*this), rules_of(apps_), rules_of(attempts_), rules_of(masters_),
+                 rules_of(containers_), rules_of(nodes_), explanations);
 }
 
 void Core::StepOuter(base::Instant now, base::WallTime wall, std::span<const model::rm::OuterEvent> events, Sink sink) {
@@ -53,19 +57,16 @@ void Core::StepOuter(base::Instant now, base::WallTime wall, std::span<const mod
   apps_.BeginStep();
   nodes_.BeginStep();
   FireTimers();
-  for (const model::rm::OuterEvent& event : events) {
-    const bool brought = std::visit([this](const auto& alternative) { return Bring(alternative); }, event);
-    FL_CHECK(brought, "an event that no part knows");
-  }
+  for (const model::rm::OuterEvent& event : events) Bring(event);
 }
 
 void Core::StepScheduler(base::Instant now, base::WallTime wall, std::span<const model::scheduler::Effect> effects,
                          Sink sink) {
   const Step step(context_, now, wall, &sink);
-  // What only explains a decision (victims of preemption) changes no life cycle, and no part knows it.
-  for (const model::scheduler::Effect& effect : effects) {
-    std::visit([this](const auto& alternative) { Bring(alternative); }, effect);
-  }
+  // What only explains a decision changes no life cycle.
+  using Explanations =
+      base::Ignored<ms::ReloadCutShort, ms::VictimsChosen, ms::AppPlaced, ms::PreemptionDecided, ms::RoundFailed>;
+  for (const ms::Effect& effect : effects) Bring(effect, Explanations{});
 }
 
 void Core::EndStep(base::Instant now, base::WallTime wall, Sink sink) {
@@ -102,17 +103,14 @@ void Core::On(const model::scheduler::UseLearned& effect) {
 
 void Core::On(const model::scheduler::CallRefused& effect) {
   Asked asked = context_.TakeAsked(effect.token);
-  const auto refuse = [&](auto& part, const auto& kind) {
-    constexpr bool kItsCall = requires { part.Refused(kind, effect.token, effect.refused); };
-    if constexpr (kItsCall) part.Refused(kind, effect.token, effect.refused);
-    return kItsCall;
+  const auto refused_by = [&](auto& part) {
+    return [&](const auto& kind)
+      requires requires { part.Refused(kind, effect.token, effect.refused); }
+    {
+      part.Refused(kind, effect.token, effect.refused);
+    };
   };
-  const bool taken = std::visit(
-      [&](const auto& kind) {
-        return refuse(*this, kind) || refuse(apps_, kind) || refuse(attempts_, kind) || refuse(masters_, kind);
-      },
-      asked);
-  FL_CHECK(taken, "a refusal that no part takes");
+  base::Dispatch(asked, refused_by(*this), refused_by(apps_), refused_by(attempts_), refused_by(masters_));
 }
 
 void Core::On(const model::rm::Persisted& event) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/dispatch.h"
 #include "base/time.h"
 #include "model/ids.h"
 #include "model/rm.h"
@@ -126,9 +127,9 @@ class Core {
   void On(const model::scheduler::UseLearned& effect);
   void On(const model::scheduler::CallRefused& effect);
   void Refused(const ReloadAsked& asked, uint64_t token, const model::Refused& refused);
-  /// Brings the event or effect to the part that has a rule for it; false: none has.
-  template <class Event>
-  bool Bring(const Event& event);
+  /// Brings the event or effect to the one part that has a rule for it.
+  template <class Variant, class... Explanations>
+  void Bring(const Variant& event, base::Ignored<Explanations...> explanations = {});
   void FireTimers();
   void Fire(const Timer& timer);
   void FireMaster(App& app, const Timer& timer);

@@ -453,8 +453,16 @@ class Ordering {
   std::vector<const Descriptor*> messages_;
 };
 
+/// The table of a service's methods, and their enum in the same order.
 void WriteServices(const FileDescriptor* file, Printer& out) {
   for (int i = 0; i < file->service_count(); ++i) {
+    out.Print("enum class $n$Method : uint8_t {\n", "n", file->service(i)->name());
+    for (int m = 0; m < file->service(i)->method_count(); ++m) {
+      std::string name = file->service(i)->method(m)->name();
+      name[0] = static_cast<char>(std::toupper(name[0]));
+      out.Print("  k$n$,\n", "n", name);
+    }
+    out.Print("};\n");
     out.Print("inline constexpr proto::MethodInfo k$n$Methods[] = {\n", "n", file->service(i)->name());
     for (int m = 0; m < file->service(i)->method_count(); ++m) {
       const auto* method = file->service(i)->method(m);

@@ -11,12 +11,10 @@ Progress::Progress(env::Loop& loop, const process::driver::JobDriver& driver, st
   Tick();
 }
 
-Progress::~Progress() {
-  if (timer_ != 0) loop_.Cancel(timer_);
-}
+Progress::~Progress() = default;
 
 void Progress::Tick() {
-  timer_ = loop_.After(terminal_ ? base::Duration::Millis(200) : base::Duration::Seconds(1), [this] { Tick(); });
+  timer_.After(terminal_ ? base::Duration::Millis(200) : base::Duration::Seconds(1), [this] { Tick(); });
   if (changed_) Print();
 }
 
@@ -80,8 +78,7 @@ void Progress::Print() {
 }
 
 void Progress::Last() {
-  if (timer_ != 0) loop_.Cancel(timer_);
-  timer_ = 0;
+  timer_.Stop();
   Print();
   if (terminal_ && !last_.empty()) {
     std::fprintf(out_, "\r\x1b[K");

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "env/loop.h"
+#include "env/timer.h"
 #include "process/driver/job_driver.h"
 
 namespace fairlead::engine {
@@ -43,7 +44,7 @@ class Progress : public process::driver::DriverListener {
   std::map<int32_t, std::string> names_;
   std::string last_;
   bool changed_ = false;
-  env::Loop::TimerId timer_ = 0;
+  env::Timer timer_{loop_};
 };
 
 }  // namespace fairlead::engine

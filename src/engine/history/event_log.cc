@@ -66,23 +66,16 @@ EventLog::EventLog(env::Loop& loop, const process::driver::JobDriver& driver, co
   Tick();
 }
 
-EventLog::~EventLog() {
-  if (timer_ != 0) loop_.Cancel(timer_);
-  if (soon_timer_ != 0) loop_.Cancel(soon_timer_);
-  Flush();
-}
+EventLog::~EventLog() { Flush(); }
 
 void EventLog::Tick() {
-  timer_ = loop_.After(base::Duration::Seconds(1), [this] { Tick(); });
+  timer_.After(base::Duration::Seconds(1), [this] { Tick(); });
   Flush();
 }
 
 void EventLog::FlushSoon() {
-  if (soon_timer_ != 0) return;
-  soon_timer_ = loop_.After(kFlushSoon, [this] {
-    soon_timer_ = 0;
-    Flush();
-  });
+  if (soon_timer_.waits()) return;
+  soon_timer_.After(kFlushSoon, [this] { Flush(); });
 }
 
 void EventLog::Say(const history::Event& event) {

@@ -10,6 +10,7 @@
 #include "engine/history/history.h"
 #include "engine/io/files.h"
 #include "env/loop.h"
+#include "env/timer.h"
 #include "process/driver/job_driver.h"
 
 namespace fairlead::engine {
@@ -76,8 +77,8 @@ class EventLog : public process::driver::DriverListener {
   std::unordered_map<uint32_t, std::string> loss_;            // why an executor went, by index
   std::unordered_map<int64_t, history::TaskLaunched> tasks_;  // that run
   std::unordered_map<int64_t, Outcome> outcomes_;             // reported, not yet judged by the core
-  env::Loop::TimerId timer_ = 0;
-  env::Loop::TimerId soon_timer_ = 0;
+  env::Timer timer_{loop_};
+  env::Timer soon_timer_{loop_};
 };
 
 }  // namespace fairlead::engine

@@ -91,10 +91,7 @@ YarnMaster::YarnMaster(env::Loop& loop, env::Net& net, rpc::Members resource_man
       am_rm_token_(std::move(am_rm_token)),
       callbacks_(std::move(callbacks)) {}
 
-YarnMaster::~YarnMaster() {
-  *alive_ = false;
-  if (allocate_timer_ != 0) loop_.Cancel(allocate_timer_);
-}
+YarnMaster::~YarnMaster() = default;
 
 rpc::RpcTarget YarnMaster::ResourceManager() const {
   rpc::RpcTarget target;
@@ -139,8 +136,7 @@ void YarnMaster::Register(const std::string& host, int32_t port, const std::stri
 void YarnMaster::SendRegister() {
   rpc_.Call<wy::RegisterApplicationMasterResponseProto>(
       ResourceManager(), "registerApplicationMaster", registration_, kCallTimeout,
-      [this, alive = alive_](base::Result<wy::RegisterApplicationMasterResponseProto, rpc::RpcError> answer) {
-        if (!*alive) return;
+      alive_([this](base::Result<wy::RegisterApplicationMasterResponseProto, rpc::RpcError> answer) {
         // A registration whose answer was lost is refused the second time, but it counts.
         const bool known = !answer && IsException(answer.error(), "InvalidApplicationMasterRequestException");
         if (answer || known) {
@@ -161,10 +157,8 @@ void YarnMaster::SendRegister() {
           if (on_registered_) std::exchange(on_registered_, nullptr)(base::Error{error.message});
           return;
         }
-        loop_.After(kRetry, [this, alive] {
-          if (*alive) SendRegister();
-        });
-      });
+        loop_.After(kRetry, alive_([this] { SendRegister(); }));
+      }));
 }
 
 /// A container that runs, started by an earlier life of this process or before the resource manager restarted.
@@ -207,11 +201,7 @@ void YarnMaster::ScheduleAllocate(base::Duration delay) {
     if (delay.ns == 0) allocate_again_ = true;
     return;
   }
-  if (allocate_timer_ != 0) loop_.Cancel(allocate_timer_);
-  allocate_timer_ = loop_.After(delay, [this] {
-    allocate_timer_ = 0;
-    Allocate();
-  });
+  allocate_timer_.After(delay, [this] { Allocate(); });
 }
 
 void YarnMaster::Allocate() {
@@ -225,14 +215,12 @@ void YarnMaster::Allocate() {
   allocating_ = true;
   rpc_.Call<wy::AllocateResponseProto>(
       ResourceManager(), "allocate", request, kCallTimeout,
-      [this, alive = alive_,
-       released = releases_.size()](base::Result<wy::AllocateResponseProto, rpc::RpcError> answer) {
-        if (!*alive) return;
+      alive_([this, released = releases_.size()](base::Result<wy::AllocateResponseProto, rpc::RpcError> answer) {
         allocating_ = false;
         if (!answer) return OnAllocateFailed(answer.error());
         releases_.erase(releases_.begin(), releases_.begin() + static_cast<std::ptrdiff_t>(released));
         OnAllocated(*answer);
-      });
+      }));
 }
 
 /// What was told grows by itself, as the container runs on: it is told again when it is off by more than a second.
@@ -392,9 +380,9 @@ void YarnMaster::Start(const std::string& container_id) {
   request.start_container_request.push_back(std::move(start));
   rpc_.Call<wy::StartContainersResponseProto>(
       target, "startContainers", request, kCallTimeout,
-      [this, alive = alive_, container_id](base::Result<wy::StartContainersResponseProto, rpc::RpcError> answer) {
-        if (*alive) OnStarted(container_id, std::move(answer));
-      });
+      alive_([this, container_id](base::Result<wy::StartContainersResponseProto, rpc::RpcError> answer) {
+        OnStarted(container_id, std::move(answer));
+      }));
 }
 
 void YarnMaster::OnStarted(const std::string& container_id,
@@ -424,9 +412,9 @@ void YarnMaster::OnStarted(const std::string& container_id,
 void YarnMaster::StartAgainOrGiveUp(const std::string& container_id, const std::string& why) {
   Container& container = containers_.at(container_id);
   if (++container.start_tries < kStartTries && !finishing_) {
-    loop_.After(kRetry, [this, alive = alive_, container_id] {
-      if (*alive && containers_.count(container_id) != 0) Start(container_id);
-    });
+    loop_.After(kRetry, alive_([this, container_id] {
+                  if (containers_.count(container_id) != 0) Start(container_id);
+                }));
     return;
   }
   if (container.proto.id) releases_.push_back(*container.proto.id);
@@ -467,8 +455,7 @@ std::string YarnMaster::HostOf(const std::string& executor_id) const {
 void YarnMaster::Finish(bool succeeded, const std::string& diagnostics, const std::string& tracking_url,
                         std::function<void()> done) {
   finishing_ = true;
-  if (allocate_timer_ != 0) loop_.Cancel(allocate_timer_);
-  allocate_timer_ = 0;
+  allocate_timer_.Stop();
   finish_.final_application_status =
       succeeded ? wy::FinalApplicationStatusProto::kSucceeded : wy::FinalApplicationStatusProto::kFailed;
   finish_.diagnostics = diagnostics;
@@ -481,8 +468,7 @@ void YarnMaster::Finish(bool succeeded, const std::string& diagnostics, const st
 void YarnMaster::SendFinish() {
   rpc_.Call<wy::FinishApplicationMasterResponseProto>(
       ResourceManager(), "finishApplicationMaster", finish_, kCallTimeout,
-      [this, alive = alive_](base::Result<wy::FinishApplicationMasterResponseProto, rpc::RpcError> answer) {
-        if (!*alive) return;
+      alive_([this](base::Result<wy::FinishApplicationMasterResponseProto, rpc::RpcError> answer) {
         const bool done = answer && answer->is_unregistered.value_or(false);
         if (!answer) resource_managers_.Failed(answer.error());
         const bool refused = !answer && rpc::IsRefusal(answer.error());
@@ -496,10 +482,8 @@ void YarnMaster::SendFinish() {
           return SendRegister();
         }
         if (done || refused || loop_.Now() > finish_until_) return std::exchange(on_finished_, nullptr)();
-        loop_.After(base::Duration::Millis(100), [this, alive] {
-          if (*alive) SendFinish();
-        });
-      });
+        loop_.After(base::Duration::Millis(100), alive_([this] { SendFinish(); }));
+      }));
 }
 
 void AddShuffleService(wy::ContainerLaunchContextProto& context, const std::string& secret) {

@@ -4,14 +4,15 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "endpoints/yarn/rpc_identity.h"
+#include "env/alive.h"
 #include "env/loop.h"
 #include "env/net.h"
+#include "env/timer.h"
 #include "model/resources.h"
 #include "process/application/near_data.h"
 #include "process/rpc/members.h"
@@ -163,7 +164,7 @@ class YarnMaster {
   int32_t response_id_ = 0;
   bool allocating_ = false;
   bool allocate_again_ = false;
-  env::Loop::TimerId allocate_timer_ = 0;
+  env::Timer allocate_timer_{loop_};
   std::map<std::string, Container> containers_;                   // by container id
   std::map<std::string, std::string> by_executor_;                // executor id -> container id
   std::map<std::string, endpoints::yarn::RpcToken> node_tokens_;  // by "host:port"
@@ -180,7 +181,7 @@ class YarnMaster {
   wire::yarn::FinishApplicationMasterRequestProto finish_;
   std::function<void()> on_finished_;
   base::Instant finish_until_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 /// Names the auxiliary service spark_shuffle in a launch context: the node's service then knows the application, and

@@ -26,8 +26,7 @@ void ClusterRacks::Ask(int tries_left) {
   target_.address = managers_.current();
   rpc_.Call<wy::GetClusterNodesResponseProto>(
       target_, "getClusterNodes", request, kTimeout,
-      [this, alive = alive_, tries_left](base::Result<wy::GetClusterNodesResponseProto, rpc::RpcError> answer) {
-        if (!*alive) return;
+      alive_([this, tries_left](base::Result<wy::GetClusterNodesResponseProto, rpc::RpcError> answer) {
         if (answer) {
           for (const wy::NodeReportProto& node : answer->node_reports) {
             if (node.node_id) told_(std::string(node.node_id->Host()), node.rack_name.value_or(""));
@@ -36,11 +35,11 @@ void ClusterRacks::Ask(int tries_left) {
         }
         managers_.Failed(answer.error());
         if (tries_left > 1 && !rpc::IsRefusal(answer.error())) {
-          loop_.After(kRetry, [this, alive, tries_left] {
-            if (*alive) Ask(tries_left - 1);
-          });
+          loop_.After(kRetry, alive_([this, tries_left] {
+            Ask(tries_left - 1);
+          }));
         }
-      });
+      }));
 }
 
 }  // namespace fairlead::process::driver

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
 
+#include "env/alive.h"
 #include "env/loop.h"
 #include "env/net.h"
 #include "process/rpc/members.h"
@@ -19,7 +19,6 @@ class ClusterRacks {
  public:
   using Told = std::function<void(const std::string& host, const std::string& rack)>;
   ClusterRacks(env::Loop& loop, env::Net& net, rpc::Members managers, const std::string& user, Told told);
-  ~ClusterRacks() { *alive_ = false; }
 
  private:
   void Ask(int tries_left);
@@ -29,7 +28,7 @@ class ClusterRacks {
   rpc::Members managers_;
   rpc::RpcTarget target_;
   const Told told_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::process::driver

@@ -30,13 +30,12 @@ ExecutorFleet::ExecutorFleet(env::Loop& loop, env::Net& net, JobDriver& driver, 
       callbacks_(std::move(callbacks)) {}
 
 ExecutorFleet::~ExecutorFleet() {
-  *alive_ = false;
+  alive_.End();
   Close();
 }
 
 void ExecutorFleet::Close() {
-  if (tick_timer_ != 0) loop_.Cancel(tick_timer_);
-  tick_timer_ = 0;
+  tick_timer_.Stop();
   server_.reset();
   racks_.reset();
   master_.reset();
@@ -94,9 +93,7 @@ base::Status ExecutorFleet::Start() {
   if (settings_.places_wait.ns == 0) {
     MayAsk();
   } else {
-    loop_.After(settings_.places_wait, [this, alive = alive_] {
-      if (*alive) MayAsk();
-    });
+    loop_.After(settings_.places_wait, alive_([this] { MayAsk(); }));
   }
   Tick();
   return {};
@@ -112,14 +109,13 @@ bool ExecutorFleet::OnLost(const std::string& id, mt::ExecutorIndex index, const
     return true;
   }
   // The container's end tells who is to blame; without it in time the connection's end must do.
-  loop_.After(kReasonWait, [this, alive = alive_, id, index, reason] {
-    if (!*alive) return;
-    const auto still = executors_.find(id);
-    if (still == executors_.end() || still->second.connected) return;
-    executors_.erase(still);
-    driver_.RemoveExecutor(index, mt::LossKind::kProcessLost, false, reason);
-    if (master_) master_->Release(id);
-  });
+  loop_.After(kReasonWait, alive_([this, id, index, reason] {
+                const auto still = executors_.find(id);
+                if (still == executors_.end() || still->second.connected) return;
+                executors_.erase(still);
+                driver_.RemoveExecutor(index, mt::LossKind::kProcessLost, false, reason);
+                if (master_) master_->Release(id);
+              }));
   return true;
 }
 
@@ -211,7 +207,7 @@ void ExecutorFleet::SetTarget(int32_t target) {
 
 /// Once a second: executors idle for long are given back.
 void ExecutorFleet::Tick() {
-  tick_timer_ = loop_.After(base::Duration::Seconds(1), [this] { Tick(); });
+  tick_timer_.After(base::Duration::Seconds(1), [this] { Tick(); });
   const std::vector<mt::ExecutorIndex> removable = driver_.core().Removable();
   const int64_t wanted = (demand_ + settings_.cores - 1) / settings_.cores;
   for (auto& [id, state] : executors_) {

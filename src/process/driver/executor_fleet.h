@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "env/alive.h"
+#include "env/timer.h"
 #include "process/application/yarn_master.h"
 #include "process/driver/cluster_racks.h"
 #include "process/driver/executor_launch.h"
@@ -102,8 +104,8 @@ class ExecutorFleet : private DriverListener {
   int64_t demand_ = 0;
   int32_t failures_ = 0;
   bool finishing_ = false;
-  env::Loop::TimerId tick_timer_ = 0;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Timer tick_timer_{loop_};
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::process::driver

@@ -1,5 +1,7 @@
 #include "process/driver/executor_server.h"
 
+#include "env/alive.h"
+#include "env/timer.h"
 #include "wire/engine/proof.h"
 
 namespace fairlead::process::driver {
@@ -18,17 +20,11 @@ class ExecutorServer::Peer : public env::StreamHandler, public ExecutorLink, pub
     server_.loop_.RandomBytes(nonce);
     nonce_.assign(reinterpret_cast<const char*>(nonce), sizeof nonce);
     // A peer that says nothing does not hold its connection for ever.
-    timer_ = server_.loop_.After(base::Duration::Seconds(10), [this] {
-      timer_ = 0;
-      Refuse("no hello in time");
-    });
+    timer_.After(base::Duration::Seconds(10), [this] { Refuse("no hello in time"); });
     stream_->Start(this);
     Send(we::Challenge{nonce_});
   }
-  ~Peer() override {
-    *alive_ = false;
-    StopTimer();
-  }
+  ~Peer() override = default;
 
   void Send(const we::Message& message) override {
     if (!stream_) return;
@@ -36,15 +32,13 @@ class ExecutorServer::Peer : public env::StreamHandler, public ExecutorLink, pub
     if (out_.size() >= (256 << 10)) return Flush();
     if (flush_posted_) return;
     flush_posted_ = true;
-    server_.loop_.Post([this, alive = alive_] {
-      if (*alive) Flush();
-    });
+    server_.loop_.Post(alive_([this] { Flush(); }));
   }
 
   void OnData(std::string_view bytes) override {
     last_heard_ = server_.loop_.Now();
     parser_.Feed(bytes);
-    const std::shared_ptr<bool> alive = alive_;
+    const env::Alive::Watch alive = alive_.watch();
     we::Message message;
     for (;;) {
       const base::Result<bool> next = parser_.Next(message);
@@ -57,7 +51,7 @@ class ExecutorServer::Peer : public env::StreamHandler, public ExecutorLink, pub
       } else {
         return Lose("first message is no hello");
       }
-      if (!*alive || !stream_) return;
+      if (!alive || !stream_) return;
     }
   }
   void OnClosed(const std::string& reason) override {
@@ -99,8 +93,7 @@ class ExecutorServer::Peer : public env::StreamHandler, public ExecutorLink, pub
     server_.Remove(number_);
   }
   void PingLater() {
-    timer_ = server_.loop_.After(base::Duration::Millis(we::kPingIntervalMs), [this] {
-      timer_ = 0;
+    timer_.After(base::Duration::Millis(we::kPingIntervalMs), [this] {
       if ((server_.loop_.Now() - last_heard_).millis() > we::kSilenceMaxMs) return Lose("nothing was heard of it");
       Send(we::Ping{});
       PingLater();
@@ -124,10 +117,7 @@ class ExecutorServer::Peer : public env::StreamHandler, public ExecutorLink, pub
     stream_->Write(std::move(out_));
     out_.clear();
   }
-  void StopTimer() {
-    if (timer_ != 0) server_.loop_.Cancel(timer_);
-    timer_ = 0;
-  }
+  void StopTimer() { timer_.Stop(); }
 
   ExecutorServer& server_;
   const uint64_t number_;
@@ -140,9 +130,9 @@ class ExecutorServer::Peer : public env::StreamHandler, public ExecutorLink, pub
   bool admitted_ = false;
   bool flush_posted_ = false;
   std::string out_;
-  env::Loop::TimerId timer_ = 0;
+  env::Timer timer_{server_.loop_};
   base::Instant last_heard_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 ExecutorServer::ExecutorServer(env::Loop& loop, env::Net& net, JobDriver& driver, std::string secret,
@@ -154,7 +144,7 @@ ExecutorServer::ExecutorServer(env::Loop& loop, env::Net& net, JobDriver& driver
       build_id_(std::move(build_id)),
       callbacks_(std::move(callbacks)) {}
 
-ExecutorServer::~ExecutorServer() { *alive_ = false; }
+ExecutorServer::~ExecutorServer() = default;
 
 base::Result<env::Endpoint> ExecutorServer::Listen(const env::Endpoint& endpoint) {
   auto listener = net_.Listen(
@@ -172,9 +162,7 @@ base::Result<env::Endpoint> ExecutorServer::Listen(const env::Endpoint& endpoint
 
 /// The peer may be in the middle of a call: it goes in a later turn.
 void ExecutorServer::Remove(uint64_t peer) {
-  loop_.Post([this, peer, alive = alive_] {
-    if (*alive) peers_.erase(peer);
-  });
+  loop_.Post(alive_([this, peer] { peers_.erase(peer); }));
 }
 
 void ExecutorServer::ShutDown(const std::string& reason) {

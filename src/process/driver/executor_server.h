@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "env/alive.h"
 #include "env/loop.h"
 #include "env/net.h"
 #include "process/driver/job_driver.h"
@@ -53,7 +54,7 @@ class ExecutorServer {
   std::map<uint64_t, std::unique_ptr<Peer>> peers_;  // by the number of their connection
   uint64_t last_peer_ = 0;
   bool closing_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::process::driver

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/dispatch.h"
+
 namespace fairlead::process::driver {
 
 namespace mt = model::tasks;
@@ -20,11 +22,7 @@ JobDriver::JobDriver(env::Loop& loop, tasks::Config config, PlanSource& plans)
         if (executors_[to].link != nullptr) executors_[to].link->Send(message);
       }) {}
 
-JobDriver::~JobDriver() {
-  *alive_ = false;
-  if (deadline_timer_ != 0) loop_.Cancel(deadline_timer_);
-  if (stale_timer_ != 0) loop_.Cancel(stale_timer_);
-}
+JobDriver::~JobDriver() = default;
 
 void JobDriver::Add(mt::Event event) {
   events_.push_back(std::move(event));
@@ -34,9 +32,7 @@ void JobDriver::Add(mt::Event event) {
 void JobDriver::ScheduleStep() {
   if (step_posted_) return;
   step_posted_ = true;
-  loop_.Post([this, alive = alive_] {
-    if (*alive) Step();
-  });
+  loop_.Post(alive_([this] { Step(); }));
 }
 
 void JobDriver::Step() {
@@ -60,16 +56,7 @@ void JobDriver::Step() {
 
 void JobDriver::ScheduleDeadline() {
   const base::Instant next = core_.NextDeadline();
-  if (next == deadline_) return;
-  if (deadline_timer_ != 0) loop_.Cancel(deadline_timer_);
-  deadline_timer_ = 0;
-  deadline_ = next;
-  if (next == base::Instant::Max()) return;
-  deadline_timer_ = loop_.At(next, [this] {
-    deadline_timer_ = 0;
-    deadline_ = base::Instant::Max();
-    ScheduleStep();
-  });
+  if (next != deadline_timer_.due()) deadline_timer_.At(next, [this] { ScheduleStep(); });
 }
 
 void JobDriver::Submit(mt::SubmitJob job, JobCallbacks callbacks) {
@@ -152,35 +139,37 @@ bool JobDriver::OwnsTask(uint32_t executor, int64_t task) const {
 void JobDriver::OnMessage(mt::ExecutorIndex index, we::Message message) {
   Executor& executor = executors_[index.value];
   if (executor.link == nullptr) return;
-  if (const auto* started = std::get_if<we::TaskStarted>(&message)) {
-    if (OwnsTask(index.value, started->task)) Add(mt::TaskStarted{started->task});
-  } else if (auto* done = std::get_if<we::TaskDone>(&message)) {
-    OnTaskDone(index.value, *done);
-  } else if (const auto* broke = std::get_if<we::TaskBroke>(&message)) {
-    OnTaskBroke(index.value, *broke);
-  } else if (const auto* ask = std::get_if<we::AskCommit>(&message)) {
-    if (OwnsTask(index.value, ask->task)) {
-      Add(mt::AskCommit{ask->task, ask->token});
-    } else {
-      executor.link->Send(we::CommitAnswer{ask->token, false});
-    }
-  } else if (const auto* outputs = std::get_if<we::AskMapOutputs>(&message)) {
-    SendMapOutputs(executor, outputs->shuffle);
-  } else if (const auto* broadcast = std::get_if<we::AskBroadcast>(&message)) {
-    const auto found = broadcasts_.find(broadcast->id);
-    const bool known = found != broadcasts_.end();
-    executor.link->Send(we::Broadcast{broadcast->id, known, known ? found->second : std::string()});
-  } else if (const auto* kept = std::get_if<we::BlockKept>(&message)) {
-    kept_blocks_.OnChanged(index.value, kept->dataset, kept->partition);
-    Add(mt::BlockCached{kept->dataset, kept->partition, index, kept->present});
-  } else if (const auto* ask_kept = std::get_if<we::AskKept>(&message)) {
-    OnAskKept(index.value, *ask_kept);
-  } else if (const auto* published = std::get_if<we::KeptPublished>(&message)) {
-    kept_blocks_.OnPublished(index.value, *published);
-  } else if (const auto* load = std::get_if<we::HostLoad>(&message)) {
-    // A host that is all busy counts as one more task in each slot.
-    Add(mt::ExecutorLoad{index, std::clamp(load->thousandths, 0, 1000) * executor.info.slots});
-  }
+  base::Dispatch(
+      message,
+      [&](const we::TaskStarted& started) {
+        if (OwnsTask(index.value, started.task)) Add(mt::TaskStarted{started.task});
+      },
+      [&](we::TaskDone& done) { OnTaskDone(index.value, done); },
+      [&](const we::TaskBroke& broke) { OnTaskBroke(index.value, broke); },
+      [&](const we::AskCommit& ask) {
+        if (OwnsTask(index.value, ask.task)) {
+          Add(mt::AskCommit{ask.task, ask.token});
+        } else {
+          executor.link->Send(we::CommitAnswer{ask.token, false});
+        }
+      },
+      [&](const we::AskMapOutputs& ask) { SendMapOutputs(executor, ask.shuffle); },
+      [&](const we::AskBroadcast& ask) {
+        const auto found = broadcasts_.find(ask.id);
+        const bool known = found != broadcasts_.end();
+        executor.link->Send(we::Broadcast{ask.id, known, known ? found->second : std::string()});
+      },
+      [&](const we::BlockKept& kept) {
+        kept_blocks_.OnChanged(index.value, kept.dataset, kept.partition);
+        Add(mt::BlockCached{kept.dataset, kept.partition, index, kept.present});
+      },
+      [&](const we::AskKept& ask) { OnAskKept(index.value, ask); },
+      [&](const we::KeptPublished& published) { kept_blocks_.OnPublished(index.value, published); },
+      [&](const we::HostLoad& load) {
+        // A host that is all busy counts as one more task in each slot.
+        Add(mt::ExecutorLoad{index, std::clamp(load.thousandths, 0, 1000) * executor.info.slots});
+      },
+      base::Others{[](const auto&) {}});  // no executor sends them
 }
 
 /// Holders on the asker's host come first, then those of its rack.
@@ -295,9 +284,8 @@ void JobDriver::DropPlans(const std::pair<int32_t, int32_t>& stage) {
   for (Executor& executor : executors_) {
     if (executor.plans.erase(stage) != 0) executor.stale_plans.push_back(stage);
   }
-  if (stale_timer_ != 0) return;
-  stale_timer_ = loop_.After(kStalePlansWait, [this] {
-    stale_timer_ = 0;
+  if (stale_timer_.waits()) return;
+  stale_timer_.After(kStalePlansWait, [this] {
     for (Executor& executor : executors_) SendStalePlans(executor);
   });
 }
@@ -317,44 +305,52 @@ void JobDriver::EndJob(mt::JobId id, const mt::JobEnded& end) {
 }
 
 void JobDriver::Apply(const mt::Effect& effect) {
-  if (const auto* launch = std::get_if<mt::LaunchTask>(&effect)) {
-    Launch(*launch);
-  } else if (const auto* batch = std::get_if<mt::LaunchBatch>(&effect)) {
-    for (const mt::LaunchTask& task : batch->tasks) Launch(task);
-  } else if (const auto* kill = std::get_if<mt::KillTask>(&effect)) {
-    FlushLaunches();  // a kill must not overtake its launch
-    Executor& executor = executors_[kill->executor.value];
-    if (executor.link != nullptr) executor.link->Send(we::Kill{kill->task});
-  } else if (const auto* submitted = std::get_if<mt::StageSubmitted>(&effect)) {
-    stages_[{submitted->stage, submitted->attempt}] = Stage{*submitted, plans_.PlanOf(*submitted)};
-  } else if (const auto* completed = std::get_if<mt::StageCompleted>(&effect)) {
-    FlushLaunches();
-    const std::pair<int32_t, int32_t> key{completed->stage, completed->attempt};
-    stages_.erase(key);
-    DropPlans(key);
-  } else if (const auto* changed = std::get_if<mt::MapOutputsChanged>(&effect)) {
-    if (changed->shuffle == outputs_shuffle_) ForgetOutputsAnswer();
-  } else if (const auto* accepted = std::get_if<mt::ResultAccepted>(&effect)) {
-    const auto job = jobs_.find(accepted->job);
-    const auto task = running_.find(accepted->task);
-    if (job != jobs_.end() && task != running_.end()) {
-      job->second.callbacks.on_result(accepted->output, std::move(task->second.result));
-    }
-  } else if (const auto* ended = std::get_if<mt::TaskEnded>(&effect)) {
-    if (ended->kind != mt::EndKind::kResubmitted) ended_.push_back(ended->task);
-  } else if (const auto* end = std::get_if<mt::JobEnded>(&effect)) {
-    EndJob(end->job, *end);
-  } else if (const auto* rejected = std::get_if<mt::JobRejected>(&effect)) {
-    mt::JobEnded end_of_rejected;
-    end_of_rejected.job = rejected->job;
-    end_of_rejected.error = rejected->error;
-    EndJob(rejected->job, end_of_rejected);
-  } else if (const auto* answer = std::get_if<mt::CommitAnswered>(&effect)) {
-    const auto task = running_.find(answer->task);
-    if (task == running_.end()) return;
-    Executor& executor = executors_[task->second.executor];
-    if (executor.link != nullptr) executor.link->Send(we::CommitAnswer{answer->token, answer->granted});
-  }
+  base::Dispatch(
+      effect, [&](const mt::LaunchTask& launch) { Launch(launch); },
+      [&](const mt::LaunchBatch& batch) {
+        for (const mt::LaunchTask& task : batch.tasks) Launch(task);
+      },
+      [&](const mt::KillTask& kill) {
+        FlushLaunches();  // a kill must not overtake its launch
+        Executor& executor = executors_[kill.executor.value];
+        if (executor.link != nullptr) executor.link->Send(we::Kill{kill.task});
+      },
+      [&](const mt::StageSubmitted& submitted) {
+        stages_[{submitted.stage, submitted.attempt}] = Stage{submitted, plans_.PlanOf(submitted)};
+      },
+      [&](const mt::StageCompleted& completed) {
+        FlushLaunches();
+        const std::pair<int32_t, int32_t> key{completed.stage, completed.attempt};
+        stages_.erase(key);
+        DropPlans(key);
+      },
+      [&](const mt::MapOutputsChanged& changed) {
+        if (changed.shuffle == outputs_shuffle_) ForgetOutputsAnswer();
+      },
+      [&](const mt::ResultAccepted& accepted) {
+        const auto job = jobs_.find(accepted.job);
+        const auto task = running_.find(accepted.task);
+        if (job != jobs_.end() && task != running_.end()) {
+          job->second.callbacks.on_result(accepted.output, std::move(task->second.result));
+        }
+      },
+      [&](const mt::TaskEnded& ended) {
+        if (ended.kind != mt::EndKind::kResubmitted) ended_.push_back(ended.task);
+      },
+      [&](const mt::JobEnded& end) { EndJob(end.job, end); },
+      [&](const mt::JobRejected& rejected) {
+        mt::JobEnded end;
+        end.job = rejected.job;
+        end.error = rejected.error;
+        EndJob(rejected.job, end);
+      },
+      [&](const mt::CommitAnswered& answer) {
+        const auto task = running_.find(answer.task);
+        if (task == running_.end()) return;
+        Executor& executor = executors_[task->second.executor];
+        if (executor.link != nullptr) executor.link->Send(we::CommitAnswer{answer.token, answer.granted});
+      },
+      base::Ignored<mt::ExecutorExcluded, mt::DemandChanged>{});  // for listeners
 }
 
 }  // namespace fairlead::process::driver

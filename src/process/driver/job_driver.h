@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "base/time.h"
+#include "env/alive.h"
 #include "env/loop.h"
+#include "env/timer.h"
 #include "model/tasks.h"
 #include "process/driver/kept_blocks.h"
 #include "tasks/tasks.h"
@@ -156,10 +158,9 @@ class JobDriver {
   /// Launches of this step, per (executor, stage, attempt), in order of their first.
   std::vector<std::pair<uint32_t, wire::engine::Launch>> launches_;
   bool step_posted_ = false;
-  env::Loop::TimerId stale_timer_ = 0;
-  env::Loop::TimerId deadline_timer_ = 0;
-  base::Instant deadline_ = base::Instant::Max();
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Timer stale_timer_{loop_};
+  env::Timer deadline_timer_{loop_};
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::process::driver

@@ -2,36 +2,36 @@
 
 #include <algorithm>
 
+#include "base/dispatch.h"
+
 namespace fairlead::process::driver {
 
 namespace mt = model::tasks;
 
 void LostWork::OnEvent(const mt::Event& event) {
-  if (const auto* const added = std::get_if<mt::ExecutorAdded>(&event)) {
-    Executor& executor = executors_[added->executor.value];
-    executor.slots = std::max(1, added->slots);
-    executor.files_go = added->serves_own_files || !core_.config().external_shuffle_service;
-  } else if (const auto* const lost = std::get_if<mt::ExecutorLost>(&event)) {
-    executors_.erase(lost->executor.value);
-  } else if (const auto* const block = std::get_if<mt::BlockCached>(&event)) {
-    OnBlock(*block);
-  } else if (const auto* const forgotten = std::get_if<mt::ForgetDatasets>(&event)) {
-    Forget(*forgotten);
-  }
+  base::Dispatch(
+      event,
+      [&](const mt::ExecutorAdded& added) {
+        Executor& executor = executors_[added.executor.value];
+        executor.slots = std::max(1, added.slots);
+        executor.files_go = added.serves_own_files || !core_.config().external_shuffle_service;
+      },
+      [&](const mt::ExecutorLost& lost) { executors_.erase(lost.executor.value); },
+      [&](const mt::BlockCached& block) { OnBlock(block); },
+      [&](const mt::ForgetDatasets& forgotten) { Forget(forgotten); }, base::Others{[](const auto&) {}});
 }
 
 void LostWork::OnEffect(const mt::Effect& effect) {
-  if (const auto* const launch = std::get_if<mt::LaunchTask>(&effect)) {
-    Begin(*launch);
-  } else if (const auto* const batch = std::get_if<mt::LaunchBatch>(&effect)) {
-    for (const mt::LaunchTask& task : batch->tasks) Begin(task);
-  } else if (const auto* const ended = std::get_if<mt::TaskEnded>(&effect)) {
-    End(*ended);
-  } else if (const auto* const submitted = std::get_if<mt::StageSubmitted>(&effect)) {
-    if (submitted->shuffle >= 0) shuffles_[submitted->stage] = submitted->shuffle;
-  } else if (const auto* const completed = std::get_if<mt::StageCompleted>(&effect)) {
-    shuffles_.erase(completed->stage);
-  }
+  base::Dispatch(
+      effect, [&](const mt::LaunchTask& launch) { Begin(launch); },
+      [&](const mt::LaunchBatch& batch) {
+        for (const mt::LaunchTask& task : batch.tasks) Begin(task);
+      },
+      [&](const mt::TaskEnded& ended) { End(ended); },
+      [&](const mt::StageSubmitted& submitted) {
+        if (submitted.shuffle >= 0) shuffles_[submitted.stage] = submitted.shuffle;
+      },
+      [&](const mt::StageCompleted& completed) { shuffles_.erase(completed.stage); }, base::Others{[](const auto&) {}});
 }
 
 void LostWork::Begin(const mt::LaunchTask& launch) {

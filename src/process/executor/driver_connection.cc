@@ -10,21 +10,17 @@ DriverConnection::DriverConnection(env::Loop& loop, env::Net& net, std::string s
                                    Callbacks callbacks)
     : loop_(loop), net_(net), secret_(std::move(secret)), hello_(std::move(hello)), callbacks_(std::move(callbacks)) {}
 
-DriverConnection::~DriverConnection() {
-  *alive_ = false;
-  if (ping_timer_ != 0) loop_.Cancel(ping_timer_);
-}
+DriverConnection::~DriverConnection() = default;
 
 void DriverConnection::Connect(const env::Endpoint& driver) {
   net_.Connect(driver, base::Duration::Seconds(20),
-               [this, alive = alive_](base::Result<std::unique_ptr<env::Stream>> connected) {
-                 if (!*alive) return;
+               alive_([this](base::Result<std::unique_ptr<env::Stream>> connected) {
                  if (!connected) return End("cannot reach the driver: " + connected.error().message, false);
                  stream_ = std::move(*connected);
                  stream_->Start(this);
                  last_heard_ = loop_.Now();
                  PingLater();
-               });
+               }));
 }
 
 void DriverConnection::Send(const we::Message& message) {
@@ -33,9 +29,7 @@ void DriverConnection::Send(const we::Message& message) {
   if (out_.size() >= (256 << 10)) return Flush();
   if (flush_posted_) return;
   flush_posted_ = true;
-  loop_.Post([this, alive = alive_] {
-    if (*alive) Flush();
-  });
+  loop_.Post(alive_([this] { Flush(); }));
 }
 
 void DriverConnection::Flush() {
@@ -47,8 +41,7 @@ void DriverConnection::Flush() {
 
 /// Also before the driver's welcome: a driver that says nothing is none.
 void DriverConnection::PingLater() {
-  ping_timer_ = loop_.After(base::Duration::Millis(we::kPingIntervalMs), [this] {
-    ping_timer_ = 0;
+  ping_timer_.After(base::Duration::Millis(we::kPingIntervalMs), [this] {
     if (ended_) return;
     if ((loop_.Now() - last_heard_).millis() > we::kSilenceMaxMs) return End("nothing was heard of the driver", false);
     if (welcomed_) Send(we::Ping{});
@@ -59,14 +52,14 @@ void DriverConnection::PingLater() {
 void DriverConnection::OnData(std::string_view bytes) {
   last_heard_ = loop_.Now();
   parser_.Feed(bytes);
-  const std::shared_ptr<bool> alive = alive_;
+  const env::Alive::Watch alive = alive_.watch();
   we::Message message;
   for (;;) {
     const base::Result<bool> next = parser_.Next(message);
     if (!next) return End("the driver sent something malformed: " + next.error().message, false);
     if (!*next) return;
     OnMessage(message);
-    if (!*alive || ended_) return;
+    if (!alive || ended_) return;
   }
 }
 

@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "env/alive.h"
 #include "env/loop.h"
 #include "env/net.h"
+#include "env/timer.h"
 #include "wire/engine/messages.h"
 
 namespace fairlead::process::executor {
@@ -49,8 +51,8 @@ class DriverConnection : private env::StreamHandler {
   bool flush_posted_ = false;
   std::string out_;
   base::Instant last_heard_;
-  env::Loop::TimerId ping_timer_ = 0;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Timer ping_timer_{loop_};
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::process::executor

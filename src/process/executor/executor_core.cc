@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/dispatch.h"
 #include "model/tasks.h"
 
 namespace fairlead::process::executor {
@@ -22,35 +23,37 @@ ExecutorCore::ExecutorCore(Send send, MakeProgram make_program, int64_t kept_byt
 
 ExecutorCore::Outcome ExecutorCore::OnMessage(we::Message message) {
   Outcome outcome;
-  if (auto* launch = std::get_if<we::Launch>(&message)) {
-    On(*launch, outcome);
-  } else if (auto* planned = std::get_if<we::StagePlanned>(&message)) {
-    On(*planned);
-  } else if (const auto* kill = std::get_if<we::Kill>(&message)) {
-    On(*kill, outcome);
-  } else if (const auto* gone = std::get_if<we::StageGone>(&message)) {
-    programs_.erase({gone->stage, gone->attempt});
-  } else if (const auto* commit = std::get_if<we::CommitAnswer>(&message)) {
-    const auto found = commits_.find(commit->token);
-    if (found != commits_.end()) found->second = commit->granted;
-    outcome.answers = true;
-  } else if (auto* outputs = std::get_if<we::MapOutputs>(&message)) {
-    On(*outputs);
-    outcome.answers = true;
-  } else if (auto* broadcast = std::get_if<we::Broadcast>(&message)) {
-    SharedValue& value = broadcasts_[broadcast->id];
-    value.ready = true;
-    if (broadcast->known) value.bytes = std::make_shared<const std::string>(std::move(broadcast->value));
-    outcome.answers = true;
-  } else if (auto* place = std::get_if<we::KeptPlace>(&message)) {
-    const auto found = kept_waits_.find(place->token);
-    if (found != kept_waits_.end()) found->second = std::move(*place);
-    outcome.answers = true;
-  } else if (const auto* publish = std::get_if<we::PublishKept>(&message)) {
-    outcome.publish = {publish->dataset, publish->partition};
-  } else if (const auto* forget = std::get_if<we::Forget>(&message)) {
-    On(*forget, outcome);
-  }
+  base::Dispatch(
+      message, [&](we::Launch& launch) { On(launch, outcome); }, [&](we::StagePlanned& planned) { On(planned); },
+      [&](const we::Kill& kill) { On(kill, outcome); },
+      [&](const we::StageGone& gone) {
+        programs_.erase({gone.stage, gone.attempt});
+      },
+      [&](const we::CommitAnswer& commit) {
+        const auto found = commits_.find(commit.token);
+        if (found != commits_.end()) found->second = commit.granted;
+        outcome.answers = true;
+      },
+      [&](we::MapOutputs& outputs) {
+        On(outputs);
+        outcome.answers = true;
+      },
+      [&](we::Broadcast& broadcast) {
+        SharedValue& value = broadcasts_[broadcast.id];
+        value.ready = true;
+        if (broadcast.known) value.bytes = std::make_shared<const std::string>(std::move(broadcast.value));
+        outcome.answers = true;
+      },
+      [&](we::KeptPlace& place) {
+        const auto found = kept_waits_.find(place.token);
+        if (found != kept_waits_.end()) found->second = std::move(place);
+        outcome.answers = true;
+      },
+      [&](const we::PublishKept& publish) {
+        outcome.publish = {publish.dataset, publish.partition};
+      },
+      [&](const we::Forget& forget) { On(forget, outcome); },
+      base::Others{[](const auto&) {}});  // no driver sends them
   return outcome;
 }
 

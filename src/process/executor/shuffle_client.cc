@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <deque>
 
+#include "env/alive.h"
+#include "env/timer.h"
 #include "wire/spark_shuffle/messages.h"
 #include "wire/spark_shuffle/passed_block.h"
 #include "wire/spark_transport/frames.h"
@@ -23,10 +25,7 @@ base::Error Refused(std::string_view why) {
 class ShuffleClient::Connection : public env::StreamHandler, public ShuffleClient::Stream {
  public:
   Connection(ShuffleClient& client, env::Endpoint service) : client_(client), service_(std::move(service)) {}
-  ~Connection() override {
-    *alive_ = false;
-    StopTimer();
-  }
+  ~Connection() override = default;
 
   using RpcDone = std::function<void(base::Result<std::string>)>;
   void Rpc(const ss::Message& message, RpcDone done) {
@@ -96,7 +95,7 @@ class ShuffleClient::Connection : public env::StreamHandler, public ShuffleClien
       bytes = plain_;
     }
     reader_->Feed(bytes);
-    const std::shared_ptr<bool> alive = alive_;
+    const env::Alive::Watch alive = alive_.watch();
     for (;;) {
       const st::FrameReader::Outcome outcome = reader_->Next();
       if (outcome == st::FrameReader::Outcome::kNeedMore) return;
@@ -109,7 +108,7 @@ class ShuffleClient::Connection : public env::StreamHandler, public ShuffleClien
         }
       }
       if (outcome == st::FrameReader::Outcome::kRaw) OnRaw(reader_->raw(), reader_->raw_left());
-      if (!*alive || !stream_) return;
+      if (!alive || !stream_) return;
     }
   }
   void OnClosed(const std::string& reason) override {
@@ -147,12 +146,11 @@ class ShuffleClient::Connection : public env::StreamHandler, public ShuffleClien
     if (connecting_) return;
     connecting_ = true;
     client_.net_.Connect(service_, client_.limits_.connect,
-                         [this, alive = alive_](base::Result<std::unique_ptr<env::Stream>> connected) {
-                           if (!*alive) return;
+                         alive_([this](base::Result<std::unique_ptr<env::Stream>> connected) {
                            if (connected) return OnConnected(std::move(*connected));
                            connecting_ = false;
                            Break(connected.error().message);
-                         });
+                         }));
   }
 
   void Write(std::string frame) {
@@ -176,16 +174,16 @@ class ShuffleClient::Connection : public env::StreamHandler, public ShuffleClien
   void TryLocal(std::vector<std::string> names, std::shared_ptr<env::Stream> over_tcp) {
     const std::string name = std::move(names.front());
     names.erase(names.begin());
-    client_.local_net_->ConnectLocal(
-        name, [this, alive = alive_, names = std::move(names),
-               over_tcp = std::move(over_tcp)](base::Result<std::unique_ptr<env::LocalStream>> connected) mutable {
-          if (!*alive) return;
-          const bool good = connected && IsBelieved((*connected)->peer_user());
-          if (!good && !names.empty()) return TryLocal(std::move(names), std::move(over_tcp));
-          if (!good) return Use(std::move(over_tcp));
-          local_ = connected->get();
-          Use(std::move(*connected));
-        });
+    client_.local_net_->ConnectLocal(name,
+                                     alive_([this, names = std::move(names), over_tcp = std::move(over_tcp)](
+                                                base::Result<std::unique_ptr<env::LocalStream>> connected) mutable {
+                                       const bool good = connected && IsBelieved((*connected)->peer_user());
+                                       if (!good && !names.empty())
+                                         return TryLocal(std::move(names), std::move(over_tcp));
+                                       if (!good) return Use(std::move(over_tcp));
+                                       local_ = connected->get();
+                                       Use(std::move(*connected));
+                                     }));
   }
 
   bool IsBelieved(uint32_t user) const { return user == 0 || user == client_.own_user_; }
@@ -321,9 +319,8 @@ class ShuffleClient::Connection : public env::StreamHandler, public ShuffleClien
   }
 
   void StartTimer() {
-    if (timer_ != 0) return;
-    timer_ = client_.loop_.After(base::Duration::Seconds(5), [this] {
-      timer_ = 0;
+    if (timer_.waits()) return;
+    timer_.After(base::Duration::Seconds(5), [this] {
       const base::Duration quiet = client_.loop_.Now() - last_progress_;
       const bool busy = !rpcs_.empty() || !streams_.empty() || connecting_ || streaming_ != nullptr;
       if (paused_) return StartTimer();  // its reader takes its time
@@ -337,10 +334,7 @@ class ShuffleClient::Connection : public env::StreamHandler, public ShuffleClien
       StartTimer();
     });
   }
-  void StopTimer() {
-    if (timer_ != 0) client_.loop_.Cancel(timer_);
-    timer_ = 0;
-  }
+  void StopTimer() { timer_.Stop(); }
 
   ShuffleClient& client_;
   const env::Endpoint service_;
@@ -359,8 +353,8 @@ class ShuffleClient::Connection : public env::StreamHandler, public ShuffleClien
   std::shared_ptr<StreamCallbacks> streaming_;  // what comes outside of frames
   bool paused_ = false;
   base::Instant last_progress_;
-  env::Loop::TimerId timer_ = 0;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Timer timer_{client_.loop_};
+  env::Alive alive_;
 };
 
 ShuffleClient::ShuffleClient(env::Loop& loop, env::Net& net, std::string app_id, Limits limits)

@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cstdint>
 
+#include "base/text.h"
+
 namespace fairlead::process::http {
 namespace {
 
@@ -27,13 +29,6 @@ bool MayStandInName(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
 }
 
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  return out;
-}
-
 bool IsAddress(int family, const std::string& text) {
   in6_addr address{};
   return ::inet_pton(family, text.c_str(), &address) == 1;
@@ -44,7 +39,7 @@ std::optional<Authority> ParseAuthority(std::string_view text) {
   const bool brackets = text.starts_with('[');
   const size_t end = brackets ? text.find(']') : text.find(':');
   if (brackets && end == std::string_view::npos) return std::nullopt;
-  Authority out{Lower(brackets ? text.substr(1, end - 1) : text.substr(0, end)), ""};
+  Authority out{base::Lowered(brackets ? text.substr(1, end - 1) : text.substr(0, end)), ""};
   if (std::string_view rest = end == std::string_view::npos ? "" : text.substr(end + brackets); !rest.empty()) {
     if (rest[0] != ':' || !IsPort(rest.substr(1))) return std::nullopt;
     out.port = rest.substr(1);
@@ -70,8 +65,8 @@ bool IsKnown(const KnownHosts& hosts, const Authority& at) {
 bool IsOwnOrigin(const KnownHosts& hosts, std::string_view origin, std::string_view host) {
   for (const std::string_view scheme : {"http://", "https://"}) {
     if (!origin.starts_with(scheme)) continue;
-    const std::string site = Lower(origin.substr(scheme.size()));
-    return site == Lower(host) || hosts.proxies.contains(site);
+    const std::string site = base::Lowered(origin.substr(scheme.size()));
+    return site == base::Lowered(host) || hosts.proxies.contains(site);
   }
   return false;
 }
@@ -88,8 +83,8 @@ bool IsFromOtherSite(const Request& request) {
 
 }  // namespace
 
-void KnownHosts::AddName(std::string_view name) { names.insert(Lower(name)); }
-void KnownHosts::AddProxy(std::string_view name) { proxies.insert(Lower(name)); }
+void KnownHosts::AddName(std::string_view name) { names.insert(base::Lowered(name)); }
+void KnownHosts::AddProxy(std::string_view name) { proxies.insert(base::Lowered(name)); }
 
 std::optional<Response> Refusal(const KnownHosts& hosts, const Request& request) {
   if (!request.target.starts_with('/') && !(request.method == "OPTIONS" && request.target == "*")) {
@@ -98,7 +93,7 @@ std::optional<Response> Refusal(const KnownHosts& hosts, const Request& request)
   const auto headers_of = [&](std::string_view name) {
     std::vector<std::string_view> values;
     for (const auto& header : request.headers) {
-      if (Lower(header.first) == Lower(name)) values.push_back(header.second);
+      if (base::Lowered(header.first) == base::Lowered(name)) values.push_back(header.second);
     }
     return values;
   };

@@ -69,24 +69,37 @@ void NodeManager::OnCall(const rpc::IncomingCall& call) {
     return server_.Fail(call.token, ex::kInvalidToken, "the key of this NMToken lay open to others");
   }
   const model::ApplicationAttemptId attempt = ep::FromWire(token.AppAttemptId());
-  if (call.method == "startContainers") return StartContainers(call, token);
-  if (call.method == "stopContainers") return StopContainers(call, attempt);
-  if (call.method == "getContainerStatuses") return GetStatuses(call, attempt);
-  if (call.method == "signalToContainer") return SignalContainer(call, attempt);
-  if (call.method == "getLocalizationStatuses") return GetLocalizationStatuses(call, attempt);
-  if (call.method == "updateContainer") {
-    const auto request = Parse<w::ContainerUpdateRequestProto>(call);
-    if (!request) return;
-    return UpdateContainers(call, token, request->update_container_token, CallKind::kUpdate);
+  using Method = w::ContainerManagementProtocolMethod;
+  switch (call.As<Method>()) {
+    case Method::kStartContainers:
+      return StartContainers(call, token);
+    case Method::kStopContainers:
+      return StopContainers(call, attempt);
+    case Method::kGetContainerStatuses:
+      return GetStatuses(call, attempt);
+    case Method::kSignalToContainer:
+      return SignalContainer(call, attempt);
+    case Method::kGetLocalizationStatuses:
+      return GetLocalizationStatuses(call, attempt);
+    case Method::kUpdateContainer: {
+      const auto request = Parse<w::ContainerUpdateRequestProto>(call);
+      if (!request) return;
+      return UpdateContainers(call, token, request->update_container_token, CallKind::kUpdate);
+    }
+    case Method::kIncreaseContainersResource: {
+      const auto request = Parse<w::IncreaseContainersResourceRequestProto>(call);
+      if (!request) return;
+      return UpdateContainers(call, token, request->increase_containers, CallKind::kIncrease);
+    }
+    case Method::kLocalize:
+      return LocalizeContainer(call, attempt);
+    case Method::kRestartContainer:
+      return RestartContainer(call, attempt);
+    case Method::kReInitializeContainer:
+    case Method::kRollbackLastReInitialization:
+    case Method::kCommitLastReInitialization:
+      return server_.Fail(call.token, ex::kUnsupportedOperation, std::string(call.method) + ": " + kNotSupported);
   }
-  if (call.method == "increaseContainersResource") {
-    const auto request = Parse<w::IncreaseContainersResourceRequestProto>(call);
-    if (!request) return;
-    return UpdateContainers(call, token, request->increase_containers, CallKind::kIncrease);
-  }
-  if (call.method == "localize") return LocalizeContainer(call, attempt);
-  if (call.method == "restartContainer") return RestartContainer(call, attempt);
-  server_.Fail(call.token, ex::kUnsupportedOperation, std::string(call.method) + ": " + kNotSupported);
 }
 
 void NodeManager::StartContainers(const rpc::IncomingCall& call, const w::NMTokenIdentifierProto& token) {

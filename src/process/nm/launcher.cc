@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "endpoints/yarn/credentials.h"
 #include "process/nm/launch_script.h"
 #include "process/nm/layout.h"
@@ -14,15 +15,6 @@ namespace ep = endpoints::yarn;
 using model::ToString;
 
 namespace {
-
-std::string Join(const std::vector<std::string>& parts, char separator) {
-  std::string out;
-  for (const std::string& part : parts) {
-    if (!out.empty()) out += separator;
-    out += part;
-  }
-  return out;
-}
 
 bool IsNamePart(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -96,9 +88,9 @@ std::vector<std::pair<std::string, std::string>> NodeManager::NodeVariables(cons
       {"NM_PORT", std::to_string(identity_.port)},
       {"NM_HOST", identity_.host},
       {"NM_HTTP_PORT", std::to_string(identity_.http_port)},
-      {"LOCAL_DIRS", Join(plan.app_dirs, ',')},
-      {"LOCAL_USER_DIRS", Join(user_dirs, ',')},
-      {"LOG_DIRS", Join(plan.log_dirs, ',')},
+      {"LOCAL_DIRS", base::Joined(plan.app_dirs, ",")},
+      {"LOCAL_USER_DIRS", base::Joined(user_dirs, ",")},
+      {"LOG_DIRS", base::Joined(plan.log_dirs, ",")},
       {"USER", plan.user},
       {"LOGNAME", plan.user},
       {"HOME", settings_.user_home},

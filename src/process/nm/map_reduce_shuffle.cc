@@ -5,8 +5,10 @@
 #include <charconv>
 
 #include "base/bytes.h"
+#include "base/text.h"
 #include "endpoints/yarn/credentials.h"
 #include "endpoints/yarn/tokens.h"
+#include "env/timer.h"
 #include "process/http/http.h"
 #include "process/nm/layout.h"
 #include "wire/hadoop_rpc/base64.h"
@@ -46,16 +48,6 @@ bool AllDigits(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-std::vector<std::string_view> Split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const size_t at = text.find(separator);
-    parts.push_back(text.substr(0, at));
-    if (at == std::string_view::npos) return parts;
-    text.remove_prefix(at + 1);
-  }
-}
-
 struct Head {
   std::string method;
   std::string target;
@@ -64,13 +56,13 @@ struct Head {
 
 /// The text up to the empty line.
 bool ParseHead(std::string_view text, Head& head) {
-  const std::vector<std::string_view> lines = Split(text, '\n');
+  const std::vector<std::string_view> lines = base::Split(text, '\n');
   const auto trimmed = [](std::string_view line) {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
     while (!line.empty() && line.front() == ' ') line.remove_prefix(1);
     return line;
   };
-  const std::vector<std::string_view> first = Split(trimmed(lines[0]), ' ');
+  const std::vector<std::string_view> first = base::Split(trimmed(lines[0]), ' ');
   if (first.size() != 3 || !first[2].starts_with("HTTP/1.")) return false;
   head.method = first[0];
   head.target = first[1];
@@ -87,7 +79,7 @@ bool ParseHead(std::string_view text, Head& head) {
 }  // namespace
 
 bool IsMapAttempt(std::string_view text) {
-  const std::vector<std::string_view> parts = Split(text, '_');
+  const std::vector<std::string_view> parts = base::Split(text, '_');
   return parts.size() == 6 && parts[0] == "attempt" && AllDigits(parts[1]) && AllDigits(parts[2]) && parts[3] == "m" &&
          AllDigits(parts[4]) && AllDigits(parts[5]);
 }
@@ -95,7 +87,7 @@ bool IsMapAttempt(std::string_view text) {
 base::Result<MapOutputRequest> ParseMapOutputQuery(std::string_view query) {
   MapOutputRequest request;
   int jobs = 0, reduces = 0;
-  for (const std::string_view pair : Split(query, '&')) {
+  for (const std::string_view pair : base::Split(query, '&')) {
     const size_t equals = pair.find('=');
     const std::string_view name = pair.substr(0, equals);
     const std::string value =
@@ -112,7 +104,7 @@ base::Result<MapOutputRequest> ParseMapOutputQuery(std::string_view query) {
       if (error != std::errc() || end != value.data() + value.size() || request.reduce < 0)
         return base::Error{"Bad reduce parameter"};
     } else if (name == "map") {
-      for (const std::string_view map : Split(value, ',')) {
+      for (const std::string_view map : base::Split(value, ',')) {
         if (!IsMapAttempt(map)) return base::Error{"Bad map parameter"};
         request.maps.emplace_back(map);
       }
@@ -144,7 +136,7 @@ class MapReduceShuffle::Connection : public env::StreamHandler, public peers::Pe
     stream_->Start(this);
     Rearm();
   }
-  ~Connection() override { owner_.loop_.Cancel(timer_); }
+  ~Connection() override = default;
 
   void OnData(std::string_view bytes) override {
     input_ += bytes;
@@ -187,10 +179,9 @@ class MapReduceShuffle::Connection : public env::StreamHandler, public peers::Pe
     owner_.peers_.Relieve(&seat_);
   }
   void Rearm() {
-    if (timer_ != 0) owner_.loop_.Cancel(timer_);
+    timer_.Stop();
     const bool stranger = stream_->unsent() == 0 && !answered_;
-    timer_ = owner_.loop_.After(stranger ? owner_.options_.head : owner_.options_.idle, [this] {
-      timer_ = 0;
+    timer_.After(stranger ? owner_.options_.head : owner_.options_.idle, [this] {
       if (stream_->unsent() != last_unsent_) {  // a slow reader that still moves
         last_unsent_ = stream_->unsent();
         return Rearm();
@@ -201,9 +192,7 @@ class MapReduceShuffle::Connection : public env::StreamHandler, public peers::Pe
   /// Later, since it may be called from the stream itself.
   void Drop() {
     closing_ = true;
-    owner_.loop_.Post([&owner = owner_, alive = owner_.alive_, id = id_] {
-      if (*alive) owner.connections_.erase(id);
-    });
+    owner_.loop_.Post(owner_.alive_([&owner = owner_, id = id_] { owner.connections_.erase(id); }));
   }
   void Refuse(int status, const char* phrase, const std::string& why, const std::string& more = {}) {
     const std::string body = why + "\n";
@@ -213,9 +202,8 @@ class MapReduceShuffle::Connection : public env::StreamHandler, public peers::Pe
     closing_ = true;
     stream_->CloseAfterFlush();
     // The stream closes itself; the object goes a little later, when what it holds has been sent.
-    owner_.loop_.After(base::Duration::Seconds(2), [&owner = owner_, alive = owner_.alive_, id = id_] {
-      if (*alive) owner.connections_.erase(id);
-    });
+    owner_.loop_.After(base::Duration::Seconds(2),
+                       owner_.alive_([&owner = owner_, id = id_] { owner.connections_.erase(id); }));
   }
 
   void Answer(const std::string& text) {
@@ -276,7 +264,7 @@ class MapReduceShuffle::Connection : public env::StreamHandler, public peers::Pe
   const uint64_t id_;
   std::unique_ptr<env::Stream> stream_;
   std::string input_;
-  env::Loop::TimerId timer_ = 0;
+  env::Timer timer_{owner_.loop_};
   peers::PeerTable::Seat seat_;
   size_t last_unsent_ = 0;
   bool answered_ = false;  // a signed request
@@ -300,7 +288,7 @@ MapReduceShuffle::MapReduceShuffle(env::Loop& loop, env::Disk& disk, env::Log& l
                                    Options options)
     : loop_(loop), disk_(disk), log_(log), dirs_(dirs), options_(std::move(options)), peers_(options_.peers) {}
 
-MapReduceShuffle::~MapReduceShuffle() { *alive_ = false; }
+MapReduceShuffle::~MapReduceShuffle() = default;
 
 std::string MapReduceShuffle::MetaData() const {
   std::string meta;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "env/alive.h"
 #include "env/disk.h"
 #include "env/log.h"
 #include "env/loop.h"
@@ -82,7 +83,7 @@ class MapReduceShuffle : public AuxService {
   peers::PeerTable peers_;  // before the connections, which have seats
   std::map<uint64_t, std::unique_ptr<Connection>> connections_;
   uint64_t next_connection_ = 1;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::process::nm

@@ -55,11 +55,7 @@ NodeManager::NodeManager(Environment environment, Settings settings)
   identity_.physical = settings_.physical;
 }
 
-NodeManager::~NodeManager() {
-  *alive_ = false;
-  if (timer_) env_.loop.Cancel(*timer_);
-  env_.loop.Cancel(laid_open_timer_);
-}
+NodeManager::~NodeManager() = default;
 
 // ---- Start --------------------------------------------------------------------------------------------------------
 
@@ -150,14 +146,14 @@ void NodeManager::Feed(Event event) {
 
 void NodeManager::Pump() {
   pumping_ = true;
-  const std::shared_ptr<bool> alive = alive_;
+  const env::Alive::Watch alive = alive_.watch();
   while (!events_.empty()) {
     const std::vector<Event> batch(std::make_move_iterator(events_.begin()), std::make_move_iterator(events_.end()));
     events_.clear();
     std::vector<Effect> effects;
     core_.Step(env_.loop.Now(), env_.loop.Wall(), batch, effects);
     Execute(std::move(effects));
-    if (!*alive) return;
+    if (!alive) return;
   }
   pumping_ = false;
   SetTimer();
@@ -165,15 +161,7 @@ void NodeManager::Pump() {
 
 void NodeManager::SetTimer() {
   const base::Instant next = core_.NextDeadline();
-  if (timer_ && timer_at_ == next) return;
-  if (timer_) env_.loop.Cancel(*timer_);
-  timer_.reset();
-  if (next == base::Instant::Max()) return;
-  timer_at_ = next;
-  timer_ = env_.loop.At(next, [this] {
-    timer_.reset();
-    Feed(model::nm::Tick{});
-  });
+  if (next != timer_.due()) timer_.At(next, [this] { Feed(model::nm::Tick{}); });
 }
 
 void NodeManager::Execute(std::vector<Effect> effects) {
@@ -237,9 +225,9 @@ void NodeManager::Do(model::nm::Exit& effect) { End(effect.code, effect.reason);
 void NodeManager::End(int code, const std::string& reason) {
   env_.log.Info("node agent ends", {{"why", reason}});
   // Later: the answers and rows of this step leave first.
-  env_.loop.Post([this, alive = alive_, code, reason] {
-    if (*alive && on_exit_) std::exchange(on_exit_, nullptr)(code, reason);
-  });
+  env_.loop.Post(alive_([this, code, reason] {
+    if (on_exit_) std::exchange(on_exit_, nullptr)(code, reason);
+  }));
 }
 
 // ---- Applications, containers, files ------------------------------------------------------------------------------
@@ -279,16 +267,16 @@ void NodeManager::Do(model::nm::Fetch& effect) {
 
 void NodeManager::StartFetch(const FetchPlan& plan) {
   fetches_[plan.number] = plan;
-  env_.localizer.Fetch(plan, [this, alive = alive_, plan](const Fetched& fetched) {
-    if (!*alive) return;
-    fetches_.erase(plan.number);
-    // A container that came while it was given up waits for it again.
-    if (fetched.given_up && core_.IsAwaited(plan.number)) return StartFetch(plan);
-    if (!fetched.error.empty())
-      env_.log.Warn("resource cannot be localized",
-                    {{"resource", std::to_string(plan.number)}, {"why", fetched.error}});
-    Feed(model::nm::ResourceFetched{plan.number, fetched.path, fetched.bytes, fetched.error, fetched.thrown});
-  });
+  env_.localizer.Fetch(
+      plan, alive_([this, plan](const Fetched& fetched) {
+        fetches_.erase(plan.number);
+        // A container that came while it was given up waits for it again.
+        if (fetched.given_up && core_.IsAwaited(plan.number)) return StartFetch(plan);
+        if (!fetched.error.empty())
+          env_.log.Warn("resource cannot be localized",
+                        {{"resource", std::to_string(plan.number)}, {"why", fetched.error}});
+        Feed(model::nm::ResourceFetched{plan.number, fetched.path, fetched.bytes, fetched.error, fetched.thrown});
+      }));
 }
 
 void NodeManager::GiveUpFetches() {
@@ -379,49 +367,45 @@ void NodeManager::AggregateLogs(const model::nm::HandleLogs& effect) {
     plan.exclude = std::string(context.ExcludePattern());
   }
   plan.log_dirs = env_.dirs.all_logs();
-  env_.aggregator->Aggregate(std::move(plan), [this, alive = alive_, app = effect.app](const std::string& error) {
-    if (!*alive) return;
-    w::LogAggregationReportProto& report = log_reports_.emplace_back();
-    report.application_id = ep::ToWire(app);
-    report.log_aggregation_status =
-        error.empty() ? w::LogAggregationStatusProto::kSucceeded : w::LogAggregationStatusProto::kFailed;
-    report.diagnostics = error;
-    if (error.empty()) {
-      ScheduleLogRemoval(app, env_.loop.Wall());
-    } else {
-      env_.log.Warn("logs are not aggregated and stay on the node", {{"app", ToString(app)}, {"why", error}});
-      KeepLogs(app);
-    }
-    Feed(model::nm::LogsHandled{app});
-  });
+  env_.aggregator->Aggregate(
+      std::move(plan), alive_([this, app = effect.app](const std::string& error) {
+        w::LogAggregationReportProto& report = log_reports_.emplace_back();
+        report.application_id = ep::ToWire(app);
+        report.log_aggregation_status =
+            error.empty() ? w::LogAggregationStatusProto::kSucceeded : w::LogAggregationStatusProto::kFailed;
+        report.diagnostics = error;
+        if (error.empty()) {
+          ScheduleLogRemoval(app, env_.loop.Wall());
+        } else {
+          env_.log.Warn("logs are not aggregated and stay on the node", {{"app", ToString(app)}, {"why", error}});
+          KeepLogs(app);
+        }
+        Feed(model::nm::LogsHandled{app});
+      }));
 }
 
 void NodeManager::ScheduleLogRemoval(const model::ApplicationId& app, base::WallTime when) {
   const int64_t wait = std::max<int64_t>(0, when.ms - env_.loop.Wall().ms);
-  env_.loop.After(base::Duration::Millis(wait), [this, alive = alive_, app] {
-    if (!*alive) return;
-    std::vector<std::string> trees;
-    for (const std::string& logs : env_.dirs.all_logs()) trees.push_back(AppLogDir(logs, app));
-    RemoveTrees(std::move(trees), [this, app] { state_.Keep({{kLogs, ToString(app), std::nullopt}}); });
-  });
+  env_.loop.After(base::Duration::Millis(wait), alive_([this, app] {
+                    std::vector<std::string> trees;
+                    for (const std::string& logs : env_.dirs.all_logs()) trees.push_back(AppLogDir(logs, app));
+                    RemoveTrees(std::move(trees), [this, app] { state_.Keep({{kLogs, ToString(app), std::nullopt}}); });
+                  }));
 }
 
 void NodeManager::RemoveTrees(std::vector<std::string> paths, std::function<void()> done) {
   const bool later = settings_.delete_delay.ns > 0;
-  const auto start = [this, alive = alive_, paths = std::move(paths), done = later ? nullptr : done] {
-    if (!*alive) return;
-    env_.dirs.Remove(paths, [this, alive, done](const std::vector<std::string>& errors) {
-      if (!*alive) return;
-      for (const std::string& error : errors) env_.log.Warn("files cannot be removed", {{"why", error}});
-      if (done) done();
-    });
-  };
+  auto start = alive_([this, paths = std::move(paths), done = later ? nullptr : done] {
+    env_.dirs.Remove(paths, alive_([this, done](const std::vector<std::string>& errors) {
+                       for (const std::string& error : errors)
+                         env_.log.Warn("files cannot be removed", {{"why", error}});
+                       if (done) done();
+                     }));
+  });
   if (!later) return start();
   env_.loop.After(settings_.delete_delay, start);
   if (!done) return;
-  env_.loop.Post([alive = alive_, done] {
-    if (*alive) done();
-  });
+  env_.loop.Post(alive_([done] { done(); }));
 }
 
 // ---- The resource manager -----------------------------------------------------------------------------------------
@@ -457,13 +441,13 @@ void NodeManager::TakeKeys(const std::optional<w::MasterKeyProto>& container,
 // Told with each registration, so that a restart forgets nothing.
 void NodeManager::NoteLaidOpen(const std::optional<w::FairleadLaidOpenProto>& keys) {
   constexpr int64_t kLongest = 600'000;
-  env_.loop.Cancel(laid_open_timer_);
+  laid_open_timer_.Stop();
   laid_open_is_over_ = false;
   laid_open_.reset();
   if (!keys) return;
   laid_open_ = keys->LastNmKey();
   const base::Duration rest = base::Duration::Millis(std::clamp<int64_t>(keys->ForMs(), 0, kLongest));
-  laid_open_timer_ = env_.loop.After(rest, [this] { ForgetLaidOpen(); });
+  laid_open_timer_.After(rest, [this] { ForgetLaidOpen(); });
 }
 
 void NodeManager::ForgetLaidOpen() {
@@ -485,8 +469,7 @@ void NodeManager::SaveTokens() { state_.Keep({{kTokens, "", base::EncodeStored(t
 void NodeManager::Do(model::nm::Register& effect) {
   client_.Call<w::RegisterNodeManagerResponseProto>(
       Tracker(), "registerNodeManager", ep::RegisterRequest(identity_, effect), settings_.call_timeout,
-      [this, alive = alive_](base::Result<w::RegisterNodeManagerResponseProto, rpc::RpcError> response) {
-        if (!*alive) return;
+      alive_([this](base::Result<w::RegisterNodeManagerResponseProto, rpc::RpcError> response) {
         if (!response) return RmFailed("registerNodeManager", response.error());
         last_rm_error_.clear();
         TakeKeys(response->container_token_master_key, response->nm_token_master_key);
@@ -495,7 +478,7 @@ void NodeManager::Do(model::nm::Register& effect) {
                                      {"rm_identifier", std::to_string(response->RmIdentifier())},
                                      {"rm_version", std::string(response->RmVersion())}});
         Feed(ep::RegisteredOf(*response));
-      });
+      }));
 }
 
 void NodeManager::Do(model::nm::Heartbeat& effect) {
@@ -507,15 +490,13 @@ void NodeManager::Do(model::nm::Heartbeat& effect) {
   request.log_aggregation_reports_for_apps = log_reports_;
   client_.Call<w::NodeHeartbeatResponseProto>(
       Tracker(), "nodeHeartbeat", request, settings_.call_timeout,
-      [this, alive = alive_,
-       told = log_reports_.size()](base::Result<w::NodeHeartbeatResponseProto, rpc::RpcError> response) {
-        if (!*alive) return;
+      alive_([this, told = log_reports_.size()](base::Result<w::NodeHeartbeatResponseProto, rpc::RpcError> response) {
         if (!response) return RmFailed("nodeHeartbeat", response.error());
         log_reports_.erase(log_reports_.begin(), log_reports_.begin() + static_cast<std::ptrdiff_t>(told));
         last_rm_error_.clear();
         TakeKeys(response->container_token_master_key, response->nm_token_master_key);
         Feed(ep::HeartbeatAnsweredOf(*response));
-      });
+      }));
 }
 
 void NodeManager::Do(model::nm::Unregister&) {

@@ -14,11 +14,13 @@
 #include "base/result.h"
 #include "endpoints/yarn/nm_messages.h"
 #include "endpoints/yarn/tokens.h"
+#include "env/alive.h"
 #include "env/disk.h"
 #include "env/log.h"
 #include "env/loop.h"
 #include "env/net.h"
 #include "env/store.h"
+#include "env/timer.h"
 #include "nm/nm.h"
 #include "process/nm/ports.h"
 #include "process/nm/state_writer.h"
@@ -186,7 +188,7 @@ class NodeManager : private ContainerEvents {
   endpoints::yarn::NodeTokens tokens_;
   std::optional<int32_t> laid_open_;  // the last NM key that lay open
   bool laid_open_is_over_ = false;    // it and those before it are good for nothing any more
-  env::Loop::TimerId laid_open_timer_ = 0;
+  env::Timer laid_open_timer_{env_.loop};
   rpc::RpcServer server_;
   uint64_t malformed_ = 0;
   rpc::RpcClient client_;
@@ -195,15 +197,14 @@ class NodeManager : private ContainerEvents {
   uint64_t next_call_ = 1;
   std::deque<model::nm::Event> events_;
   bool pumping_ = false;
-  std::optional<env::Loop::TimerId> timer_;
-  base::Instant timer_at_;
+  env::Timer timer_{env_.loop};
   bool port_remembered_ = false;
   base::WallTime started_;
   std::map<model::nm::ResourceNumber, FetchPlan> fetches_;          // under way
   std::vector<wire::yarn::LogAggregationReportProto> log_reports_;  // not yet told
   std::string last_rm_error_;
   std::function<void(int, const std::string&)> on_exit_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::process::nm

@@ -6,10 +6,7 @@ namespace {
 constexpr base::Duration kRetry = base::Duration::Seconds(1);
 }  // namespace
 
-StateWriter::~StateWriter() {
-  *alive_ = false;
-  if (retry_ != 0) loop_.Cancel(retry_);
-}
+StateWriter::~StateWriter() = default;
 
 uint64_t StateWriter::Begin(const std::vector<env::Row>& rows) {
   ++writes_;
@@ -24,9 +21,7 @@ void StateWriter::Keep(std::vector<env::Row> rows, std::function<void()> stored)
   all.insert(all.end(), std::make_move_iterator(rows.begin()), std::make_move_iterator(rows.end()));
   const uint64_t number = Begin(all);
   if (stored) waiting_.emplace_back(number, std::move(stored));
-  store_.Commit(all, [this, alive = alive_, number, all](const env::CommitStatus& status) {
-    if (*alive) Kept(number, all, status);
-  });
+  store_.Commit(all, alive_([this, number, all](const env::CommitStatus& status) { Kept(number, all, status); }));
 }
 
 void StateWriter::Kept(uint64_t number, const std::vector<env::Row>& rows, const env::CommitStatus& status) {
@@ -42,9 +37,8 @@ void StateWriter::Kept(uint64_t number, const std::vector<env::Row>& rows, const
   }
   if (!status.ok()) {
     log_.Error("state is not stored and will be tried again", {{"why", status.error().message}});
-    if (retry_ == 0) {
-      retry_ = loop_.After(kRetry, [this] {
-        retry_ = 0;
+    if (!retry_.waits()) {
+      retry_.After(kRetry, [this] {
         if (!refused_.empty() || !waiting_.empty()) Keep({});
       });
     }
@@ -57,10 +51,10 @@ void StateWriter::Kept(uint64_t number, const std::vector<env::Row>& rows, const
     done.push_back(std::move(entry.second));
     return true;
   });
-  const std::shared_ptr<bool> alive = alive_;
+  const env::Alive::Watch alive = alive_.watch();
   for (const auto& stored : done) {
     stored();
-    if (!*alive) return;
+    if (!alive) return;
   }
 }
 
@@ -71,15 +65,15 @@ void StateWriter::TellLost(const std::string& why) {
 void StateWriter::Try(std::vector<env::Row> rows, std::function<void(env::CommitStatus)> done) {
   if (!refused_.empty()) Keep({});  // older ones of the same keys come first
   const uint64_t number = Begin(rows);
-  store_.Commit(rows, [this, alive = alive_, number, rows, done = std::move(done)](const env::CommitStatus& status) {
-    if (!*alive) return;
-    if (!status.ok() && status.error().kind != env::CommitFailure::kRefused) return TellLost(status.error().message);
-    for (const env::Row& row : rows) {
-      const auto latest = latest_.find({row.table, row.key});
-      if (latest != latest_.end() && latest->second == number) latest_.erase(latest);
-    }
-    done(status);
-  });
+  store_.Commit(rows, alive_([this, number, rows, done = std::move(done)](const env::CommitStatus& status) {
+                  if (!status.ok() && status.error().kind != env::CommitFailure::kRefused)
+                    return TellLost(status.error().message);
+                  for (const env::Row& row : rows) {
+                    const auto latest = latest_.find({row.table, row.key});
+                    if (latest != latest_.end() && latest->second == number) latest_.erase(latest);
+                  }
+                  done(status);
+                }));
 }
 
 }  // namespace fairlead::process::nm

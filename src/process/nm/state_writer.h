@@ -3,15 +3,16 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "env/alive.h"
 #include "env/log.h"
 #include "env/loop.h"
 #include "env/store.h"
+#include "env/timer.h"
 
 namespace fairlead::process::nm {
 
@@ -49,8 +50,8 @@ class StateWriter {
   std::map<Key, uint64_t> latest_;                     // of keys under way: the number of their latest write
   std::map<Key, std::optional<std::string>> refused_;  // to be written again
   std::vector<std::pair<uint64_t, std::function<void()>>> waiting_;  // by the number of their write
-  env::Loop::TimerId retry_ = 0;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Timer retry_{loop_};
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::process::nm

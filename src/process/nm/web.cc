@@ -88,12 +88,11 @@ void Web::Serve(const http::Request& request, const http::Server::Reply& reply) 
   };
   const auto gathered = std::make_shared<Gathered>(Gathered{{}, queries.size()});
   for (const LogQuery& query : queries) {
-    logs_.Read(query, [this, alive = alive_, request, path, reply, gathered](LogAnswer answer) {
-      if (!*alive) return;
+    logs_.Read(query, alive_([this, request, path, reply, gathered](LogAnswer answer) {
       gathered->logs.files.merge(answer.files);
       gathered->logs.named = std::move(answer);
       if (--gathered->missing == 0) reply(Answer(request, path, gathered->logs));
-    });
+    }));
   }
 }
 
@@ -587,10 +586,10 @@ void Web::TellMetrics(const http::Server::Reply& reply) {
   const auto gathered = std::make_shared<Gathered>(Gathered{Metrics(), options_.services.size()});
   if (gathered->missing == 0) return reply(gathered->response);
   for (AuxService* service : options_.services) {
-    service->TellMetrics([&loop = loop_, alive = alive_, gathered, reply](std::string text) {
+    service->TellMetrics([&loop = loop_, alive = alive_.watch(), gathered, reply](std::string text) {
       loop.Post([alive, gathered, reply, text = std::move(text)] {
         gathered->response.body += text;
-        if (--gathered->missing == 0 && *alive) reply(gathered->response);
+        if (--gathered->missing == 0 && alive) reply(gathered->response);
       });
     });
   }

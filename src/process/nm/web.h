@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "endpoints/rest/configuration.h"
 #include "endpoints/rest/document.h"
+#include "env/alive.h"
 #include "process/http/server.h"
 #include "process/http/static_file.h"
 #include "process/nm/node_manager.h"
@@ -39,7 +40,6 @@ class Web {
   };
   static base::Result<std::unique_ptr<Web>> Start(env::Loop& loop, env::Net& net, ContainerLogs& logs,
                                                   NodeManager& manager, Options options);
-  ~Web() { *alive_ = false; }
   env::Endpoint local() const { return server_->local(); }
 
  private:
@@ -92,7 +92,7 @@ class Web {
   NodeManager& manager_;
   const Options options_;
   std::unique_ptr<http::Server> server_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::process::nm

@@ -19,21 +19,22 @@ void ResourceManager::OnAdminCall(const rpc::IncomingCall& call) { LearnCaller(c
 
 void ResourceManager::DoAdminCall(const rpc::IncomingCall& call) {
   const rpc::CallToken to = call.token;
-  const auto is = [&](std::string_view name) { return call.method == name; };
-  if (is("refreshServiceAcls")) {
+  using Method = w::ResourceManagerAdministrationProtocolMethod;
+  const auto is = [method = call.As<Method>()](Method one) { return method == one; };
+  if (is(Method::kRefreshServiceAcls)) {
     return Refuse(to, ex::kYarn,
                   "java.io.IOException: Service Authorization (hadoop.security.authorization) not enabled.");
   }
   // Whatever yarn.acl.enable says (ConfiguredYarnAuthorizer.isAdmin).
   if (!IsAdministrator(call.caller.user)) {
-    const std::string name(is("replaceLabelsOnNodes") ? "replaceLabelsOnNode" : call.method);
+    const std::string name(is(Method::kReplaceLabelsOnNodes) ? "replaceLabelsOnNode" : call.method);
     const std::string denied = std::string(ex::kAccessControl) + ": User " + call.caller.user +
                                " doesn't have permission to call '" + name + "'";
     // This one is of hadoop-common, which knows no YarnException.
-    if (is("getGroupsForUser")) return Refuse(to, ex::kIo, std::string(ex::kYarn) + ": " + denied);
+    if (is(Method::kGetGroupsForUser)) return Refuse(to, ex::kIo, std::string(ex::kYarn) + ": " + denied);
     return Refuse(to, ex::kYarn, denied);
   }
-  if (is("getGroupsForUser")) {
+  if (is(Method::kGetGroupsForUser)) {
     const auto request = Parse<w::GetGroupsForUserRequestProto>(call);
     if (!request) return;
     return groups_.Learn(request->user, [this, to, user = request->user] {
@@ -42,9 +43,9 @@ void ResourceManager::DoAdminCall(const rpc::IncomingCall& call) {
       server_->ReplyMessage(to, response);
     });
   }
-  if (is("refreshNodes")) return RefreshNodes(call);
-  if (is("updateNodeResource")) return UpdateNodeResource(call);
-  if (is("refreshQueues")) {
+  if (is(Method::kRefreshNodes)) return RefreshNodes(call);
+  if (is(Method::kUpdateNodeResource)) return UpdateNodeResource(call);
+  if (is(Method::kRefreshQueues)) {
     base::Result<model::QueueTree> queues = ReadQueues();
     if (!queues.ok()) return Refuse(to, ex::kYarn, queues.error().message);
     return ReloadQueues(std::move(*queues), [this, to](const auto& refused) {
@@ -52,7 +53,7 @@ void ResourceManager::DoAdminCall(const rpc::IncomingCall& call) {
       server_->ReplyMessage(to, w::RefreshQueuesResponseProto{});
     });
   }
-  if (is("checkForDecommissioningNodes")) {
+  if (is(Method::kCheckForDecommissioningNodes)) {
     w::CheckForDecommissioningNodesResponseProto response;
     core().ForEachNode([&](const fairlead::rm::Node& node) {
       if (node.state != m::NodeState::kDecommissioning) return;
@@ -60,20 +61,21 @@ void ResourceManager::DoAdminCall(const rpc::IncomingCall& call) {
     });
     return server_->ReplyMessage(to, response);
   }
-  if (is("refreshUserToGroupsMappings")) groups_.Expire();
+  if (is(Method::kRefreshUserToGroupsMappings)) groups_.Expire();
   // ACLs and priorities are read when they are needed: nothing is cached that a refresh would drop.
-  if (is("refreshSuperUserGroupsConfiguration") || is("refreshUserToGroupsMappings") || is("refreshAdminAcls") ||
-      is("refreshNodesResources") || is("refreshClusterMaxPriority")) {
+  if (is(Method::kRefreshSuperUserGroupsConfiguration) || is(Method::kRefreshUserToGroupsMappings) ||
+      is(Method::kRefreshAdminAcls) || is(Method::kRefreshNodesResources) || is(Method::kRefreshClusterMaxPriority)) {
     return server_->Reply(to, "");
   }
   if (core().config().node_labels) {
-    if (is("addToClusterNodeLabels")) return AddLabels(call);
-    if (is("removeFromClusterNodeLabels")) return RemoveLabels(call);
-    if (is("replaceLabelsOnNodes")) return ReplaceLabels(call);
+    if (is(Method::kAddToClusterNodeLabels)) return AddLabels(call);
+    if (is(Method::kRemoveFromClusterNodeLabels)) return RemoveLabels(call);
+    if (is(Method::kReplaceLabelsOnNodes)) return ReplaceLabels(call);
   }
-  if (is("addToClusterNodeLabels") || is("removeFromClusterNodeLabels") || is("replaceLabelsOnNodes")) {
+  if (is(Method::kAddToClusterNodeLabels) || is(Method::kRemoveFromClusterNodeLabels) ||
+      is(Method::kReplaceLabelsOnNodes)) {
     // As Hadoop's RM while yarn.node-labels.enabled is false; to replace nothing is no error there either.
-    if (is("replaceLabelsOnNodes") && call.request.empty()) return server_->Reply(to, "");
+    if (is(Method::kReplaceLabelsOnNodes) && call.request.empty()) return server_->Reply(to, "");
     return Refuse(
         to, ex::kYarn,
         "java.io.IOException: Node-label-based scheduling is disabled. Please check yarn.node-labels.enabled");
@@ -166,17 +168,23 @@ void ResourceManager::UpdateNodeResource(const rpc::IncomingCall& call) {
 }
 
 void ResourceManager::OnHaCall(const rpc::IncomingCall& call) {
-  if (call.method == "getServiceStatus") {
-    h::GetServiceStatusResponseProto response;
-    response.state = h::HAServiceStateProto::kActive;
-    response.ready_to_become_active = true;
-    return server_->ReplyMessage(call.token, response);
+  using Method = h::HAProtocolMethod;
+  switch (call.As<Method>()) {
+    case Method::kGetServiceStatus: {
+      h::GetServiceStatusResponseProto response;
+      response.state = h::HAServiceStateProto::kActive;
+      response.ready_to_become_active = true;
+      return server_->ReplyMessage(call.token, response);
+    }
+    case Method::kMonitorHealth:
+      return server_->ReplyMessage(call.token, h::MonitorHealthResponseProto{});
+    case Method::kTransitionToActive:
+      return server_->ReplyMessage(call.token, h::TransitionToActiveResponseProto{});
+    case Method::kTransitionToStandby:
+    case Method::kTransitionToObserver:
+      return Refuse(call.token, ex::kUnsupportedOperation,
+                    "This ResourceManager runs alone (yarn.resourcemanager.ha.enabled is false): it stays active.");
   }
-  if (call.method == "monitorHealth") return server_->ReplyMessage(call.token, h::MonitorHealthResponseProto{});
-  if (call.method == "transitionToActive")
-    return server_->ReplyMessage(call.token, h::TransitionToActiveResponseProto{});
-  Refuse(call.token, ex::kUnsupportedOperation,
-         "This ResourceManager runs alone (yarn.resourcemanager.ha.enabled is false): it stays active.");
 }
 
 }  // namespace fairlead::process::rm

@@ -21,13 +21,6 @@ using endpoints::yarn::FromWire;
 using endpoints::yarn::ToWire;
 
 namespace {
-struct Route {
-  std::string_view method;
-  void (ResourceManager::*handler)(const rpc::IncomingCall&);
-};
-}  // namespace
-
-namespace {
 
 /// By node (CommonNodeLabelsManager.generateNodeLabelsInfoPerNode): active nodes with the label that counts for them,
 /// and hosts, with port 0, that were given one.
@@ -48,6 +41,17 @@ w::GetNodesToLabelsResponseProto NodesToLabels(const Core& core) {
     w::NodeIdToLabelsProto& entry = response.node_to_labels.emplace_back();
     entry.node_id = endpoints::yarn::ToWire(node);
     entry.node_labels.push_back(label);
+  }
+  return response;
+}
+
+w::GetClusterNodeLabelsResponseProto ClusterLabels(const Core& core) {
+  w::GetClusterNodeLabelsResponseProto response;
+  for (const auto& [name, exclusive] : core.labels().known()) {
+    response.deprecated_node_labels.push_back(name);
+    w::NodeLabelProto& label = response.node_labels.emplace_back();
+    label.name = name;
+    label.is_exclusive = exclusive;
   }
   return response;
 }
@@ -73,67 +77,81 @@ void ResourceManager::GetLabelsToNodes(const rpc::IncomingCall& call) {
 void ResourceManager::OnClientCall(const rpc::IncomingCall& call) { LearnCaller(call, &ResourceManager::DoClientCall); }
 
 void ResourceManager::DoClientCall(const rpc::IncomingCall& call) {
-  static constexpr Route kRoutes[] = {
-      {"getApplicationReport", &ResourceManager::GetReport},
-      {"submitApplication", &ResourceManager::Submit},
-      {"forceKillApplication", &ResourceManager::Kill},
-      {"getApplications", &ResourceManager::GetApplications},
-      {"getClusterMetrics", &ResourceManager::GetMetrics},
-      {"getClusterNodes", &ResourceManager::GetNodes},
-      {"getQueueInfo", &ResourceManager::GetQueueInfo},
-      {"getQueueUserAcls", &ResourceManager::GetQueueAcls},
-      {"getApplicationAttempts", &ResourceManager::GetAttempts},
-      {"getApplicationAttemptReport", &ResourceManager::GetAttempt},
-      {"getContainers", &ResourceManager::GetContainers},
-      {"getContainerReport", &ResourceManager::GetContainer},
-      {"moveApplicationAcrossQueues", &ResourceManager::Move},
-      {"updateApplicationPriority", &ResourceManager::SetPriority},
-      {"updateApplicationTimeouts", &ResourceManager::SetTimeouts},
-      {"failApplicationAttempt", &ResourceManager::FailAttempt},
-      {"signalToContainer", &ResourceManager::Signal},
-      {"getDelegationToken", &ResourceManager::GetDelegationToken},
-      {"renewDelegationToken", &ResourceManager::RenewDelegationToken},
-      {"cancelDelegationToken", &ResourceManager::CancelDelegationToken},
-  };
-  for (const Route& route : kRoutes) {
-    if (route.method == call.method) return (this->*route.handler)(call);
-  }
+  using Method = w::ApplicationClientProtocolMethod;
   const rpc::CallToken to = call.token;
-  if (call.method == "getNewApplication") {
-    return Ask(m::NewApplication{}, [this, to](const m::OuterEffect& effect) {
-      if (!Refused(to, effect)) server_->ReplyMessage(to, ToWire(std::get<m::NewApplicationAnswer>(effect)));
-    });
-  }
-  if (call.method == "getResourceTypeInfo") {
-    w::GetAllResourceTypeInfoResponseProto response;
-    response.resource_type_info = endpoints::yarn::ResourceTypeInfos();
-    return server_->ReplyMessage(to, response);
-  }
-  if (call.method == "getNodeToLabels") return server_->ReplyMessage(to, NodesToLabels(core()));
-  if (call.method == "getLabelsToNodes") return GetLabelsToNodes(call);
-  if (call.method == "getClusterNodeLabels") {
-    w::GetClusterNodeLabelsResponseProto response;
-    for (const auto& [name, exclusive] : core().labels().known()) {
-      response.deprecated_node_labels.push_back(name);
-      w::NodeLabelProto& label = response.node_labels.emplace_back();
-      label.name = name;
-      label.is_exclusive = exclusive;
+  switch (call.As<Method>()) {
+    case Method::kGetApplicationReport:
+      return GetReport(call);
+    case Method::kSubmitApplication:
+      return Submit(call);
+    case Method::kForceKillApplication:
+      return Kill(call);
+    case Method::kGetApplications:
+      return GetApplications(call);
+    case Method::kGetClusterMetrics:
+      return GetMetrics(call);
+    case Method::kGetClusterNodes:
+      return GetNodes(call);
+    case Method::kGetQueueInfo:
+      return GetQueueInfo(call);
+    case Method::kGetQueueUserAcls:
+      return GetQueueAcls(call);
+    case Method::kGetApplicationAttempts:
+      return GetAttempts(call);
+    case Method::kGetApplicationAttemptReport:
+      return GetAttempt(call);
+    case Method::kGetContainers:
+      return GetContainers(call);
+    case Method::kGetContainerReport:
+      return GetContainer(call);
+    case Method::kMoveApplicationAcrossQueues:
+      return Move(call);
+    case Method::kUpdateApplicationPriority:
+      return SetPriority(call);
+    case Method::kUpdateApplicationTimeouts:
+      return SetTimeouts(call);
+    case Method::kFailApplicationAttempt:
+      return FailAttempt(call);
+    case Method::kSignalToContainer:
+      return Signal(call);
+    case Method::kGetDelegationToken:
+      return GetDelegationToken(call);
+    case Method::kRenewDelegationToken:
+      return RenewDelegationToken(call);
+    case Method::kCancelDelegationToken:
+      return CancelDelegationToken(call);
+    case Method::kGetNewApplication:
+      return Ask(m::NewApplication{}, [this, to](const m::OuterEffect& effect) {
+        if (!Refused(to, effect)) server_->ReplyMessage(to, ToWire(std::get<m::NewApplicationAnswer>(effect)));
+      });
+    case Method::kGetResourceTypeInfo: {
+      w::GetAllResourceTypeInfoResponseProto response;
+      response.resource_type_info = endpoints::yarn::ResourceTypeInfos();
+      return server_->ReplyMessage(to, response);
     }
-    return server_->ReplyMessage(to, response);
+    case Method::kGetNodeToLabels:
+      return server_->ReplyMessage(to, NodesToLabels(core()));
+    case Method::kGetLabelsToNodes:
+      return GetLabelsToNodes(call);
+    case Method::kGetClusterNodeLabels:
+      return server_->ReplyMessage(to, ClusterLabels(core()));
+    case Method::kGetClusterNodeAttributes:
+    case Method::kGetAttributesToNodes:
+    case Method::kGetNodesToAttributes:
+      return server_->Reply(to, "");  // there are none
+    case Method::kGetResourceProfiles:
+    case Method::kGetResourceProfile:
+      return Refuse(
+          to, "org.apache.hadoop.yarn.exceptions.YARNFeatureNotEnabledException",
+          "Resource profile is not enabled, please enable resource profile feature before using its functions. "
+          "(by setting yarn.resourcemanager.resource-profiles.enabled to true)");
+    case Method::kGetNewReservation:
+    case Method::kSubmitReservation:
+    case Method::kUpdateReservation:
+    case Method::kDeleteReservation:
+    case Method::kListReservations:
+      return Refuse(to, ex::kYarn, "Reservation is not enabled. Please enable & try again");
   }
-  if (call.method == "getClusterNodeAttributes" || call.method == "getAttributesToNodes" ||
-      call.method == "getNodesToAttributes") {
-    return server_->Reply(to, "");  // there are none
-  }
-  if (call.method == "getResourceProfiles" || call.method == "getResourceProfile") {
-    return Refuse(to, "org.apache.hadoop.yarn.exceptions.YARNFeatureNotEnabledException",
-                  "Resource profile is not enabled, please enable resource profile feature before using its functions. "
-                  "(by setting yarn.resourcemanager.resource-profiles.enabled to true)");
-  }
-  if (call.method.find("Reservation") != std::string_view::npos) {
-    return Refuse(to, ex::kYarn, "Reservation is not enabled. Please enable & try again");
-  }
-  Refuse(to, ex::kUnsupportedOperation, std::string(call.method) + " is not supported by this ResourceManager.");
 }
 
 void ResourceManager::Submit(const rpc::IncomingCall& call) {

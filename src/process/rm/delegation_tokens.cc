@@ -70,10 +70,7 @@ DelegationTokens::DelegationTokens(env::Loop& loop, DelegationTimes times, endpo
                                    ShortName short_name)
     : loop_(loop), times_(times), hmac_(hmac), short_name_(std::move(short_name)) {}
 
-DelegationTokens::~DelegationTokens() {
-  loop_.Cancel(roll_timer_);
-  loop_.Cancel(sweep_timer_);
-}
+DelegationTokens::~DelegationTokens() = default;
 
 base::Result<DelegationTokens::Stored> DelegationTokens::Load(env::Store& store) {
   Stored stored;
@@ -126,8 +123,8 @@ std::vector<env::Row> DelegationTokens::Start(Stored stored, bool laid_open, Sav
   key.id = std::max(last_key, key.id - 1) + 1;
   rows.push_back({kKeyTable, std::to_string(key.id), base::EncodeStored(key)});
   keys_[key.id] = std::move(key);
-  roll_timer_ = loop_.After(times_.key_update, [this] { RollKey(); });
-  sweep_timer_ = loop_.After(times_.sweep, [this] { Sweep(); });
+  roll_timer_.After(times_.key_update, [this] { RollKey(); });
+  sweep_timer_.After(times_.sweep, [this] { Sweep(); });
   return rows;
 }
 
@@ -150,7 +147,7 @@ void DelegationTokens::RollKey() {
   save_(std::move(rows), [this, key, now] {
     std::erase_if(keys_, [&](const auto& entry) { return entry.second.until_ms < now; });
     keys_[key.id] = key;
-    roll_timer_ = loop_.After(times_.key_update, [this] { RollKey(); });
+    roll_timer_.After(times_.key_update, [this] { RollKey(); });
   });
 }
 
@@ -173,7 +170,7 @@ void DelegationTokens::Sweep() {
     }
     at = tokens_.erase(at);
   }
-  const auto again = [this] { sweep_timer_ = loop_.After(times_.sweep, [this] { Sweep(); }); };
+  const auto again = [this] { sweep_timer_.After(times_.sweep, [this] { Sweep(); }); };
   if (rows.empty()) return again();
   save_(std::move(rows), again);
 }

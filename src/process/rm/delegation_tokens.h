@@ -14,6 +14,7 @@
 #include "endpoints/yarn/tokens.h"
 #include "env/loop.h"
 #include "env/store.h"
+#include "env/timer.h"
 
 namespace fairlead::process::rm {
 
@@ -92,8 +93,8 @@ class DelegationTokens final : public endpoints::yarn::TokenAuthority {
   std::map<std::string, Known, std::less<>> tokens_;  // by identifier
   std::map<std::string, size_t> by_owner_;            // how many
   int32_t last_number_ = 0;
-  env::Loop::TimerId roll_timer_ = 0;
-  env::Loop::TimerId sweep_timer_ = 0;
+  env::Timer roll_timer_{loop_};
+  env::Timer sweep_timer_{loop_};
 };
 
 }  // namespace fairlead::process::rm

@@ -28,7 +28,6 @@ KeyRing::KeyRing(env::Loop& loop, const fairlead::rm::Core& core, KeyTimes times
     : loop_(loop), core_(core), times_(times) {}
 
 KeyRing::~KeyRing() {
-  loop_.Cancel(roll_timer_);
   for (const env::Loop::TimerId timer : activations_) loop_.Cancel(timer);
 }
 
@@ -89,7 +88,7 @@ std::vector<env::Row> KeyRing::Start(const Stored& stored, Attempts running, boo
     fresh.push_back(RowOf(kind, *kind.keys));
   }
   if (laid_open) fresh.push_back({kLaidOpenTable, "", base::EncodeStored(laid_open_)});
-  roll_timer_ = loop_.After(times_.roll, [this] { Roll(); });
+  roll_timer_.After(times_.roll, [this] { Roll(); });
   return fresh;
 }
 
@@ -136,7 +135,7 @@ void KeyRing::Roll() {
       *kinds[i].keys = rolled[i];
       ActivateLater(kinds[i], *kinds[i].activation);
     }
-    roll_timer_ = loop_.After(times_.roll, [this] { Roll(); });
+    roll_timer_.After(times_.roll, [this] { Roll(); });
   });
 }
 

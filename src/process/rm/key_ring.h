@@ -10,6 +10,7 @@
 #include "endpoints/yarn/tokens.h"
 #include "env/loop.h"
 #include "env/store.h"
+#include "env/timer.h"
 #include "rm/core.h"
 #include "wire/yarn/tracker.h"
 
@@ -111,7 +112,7 @@ class KeyRing : public endpoints::yarn::TokenSource, public endpoints::yarn::Tok
   LaidOpen laid_open_;
   Attempts running_;  // as this run began
   Save save_;
-  env::Loop::TimerId roll_timer_ = 0;
+  env::Timer roll_timer_{loop_};
   std::vector<env::Loop::TimerId> activations_;
 };
 

@@ -18,15 +18,15 @@ void KnownGroups::Learn(const std::string& user, std::function<void()> then) {
   if (waiting.size() > 1) return;
   const auto found = std::make_shared<Groups>();
   loop_.Offload([found, user, look_up = look_up_] { *found = look_up(user); },
-                [this, alive = std::weak_ptr<bool>(alive_), found, user] {
-                  if (alive.expired()) return;
+                alive_([this, found, user] {
                   User& known = users_[user];
                   known.groups = std::move(*found);
                   known.until = loop_.Now() + kKept;
+                  const env::Alive::Watch alive = alive_.watch();
                   for (const auto& next : std::exchange(known.waiting, {})) {
-                    if (!alive.expired()) next();
+                    if (alive) next();
                   }
-                });
+                }));
 }
 
 const KnownGroups::Groups& KnownGroups::Of(const std::string& user) const {

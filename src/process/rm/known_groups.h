@@ -2,12 +2,12 @@
 
 #include <functional>
 #include <map>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/time.h"
+#include "env/alive.h"
 #include "env/loop.h"
 
 namespace fairlead::process::rm {
@@ -42,7 +42,7 @@ class KnownGroups {
   env::Loop& loop_;
   std::function<Groups(const std::string&)> look_up_;
   std::map<std::string, User> users_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::process::rm

@@ -8,14 +8,11 @@ namespace {
 constexpr base::Duration kLook = base::Duration::Millis(5);  // whether peers have taken enough
 }
 
-LargeAnswers::~LargeAnswers() {
-  *alive_ = false;
-  if (timer_ != 0) loop_.Cancel(timer_);
-}
+LargeAnswers::~LargeAnswers() = default;
 
 void LargeAnswers::Add(std::weak_ptr<const void> asker, std::function<Work()> begin, std::function<void()> send) {
   turns_.push_back({std::move(asker), std::move(begin), std::move(send)});
-  if (timer_ == 0) Next();
+  if (!timer_.waits()) Next();
 }
 
 bool LargeAnswers::MustWait() {
@@ -28,22 +25,18 @@ void LargeAnswers::Next() {
   while (!making_ && !turns_.empty() && turns_.front().asker.expired()) turns_.pop_front();
   if (making_ || turns_.empty()) return;
   if (MustWait()) {
-    timer_ = loop_.After(kLook, [this] {
-      timer_ = 0;
-      Next();
-    });
+    timer_.After(kLook, [this] { Next(); });
     return;
   }
   Turn turn = std::move(turns_.front());
   turns_.pop_front();
   making_ = true;
-  loop_.Offload(turn.begin(), [this, alive = alive_, send = std::move(turn.send)] {
-    if (!*alive) return;
-    making_ = false;
-    made_ = loop_.Now();
-    send();
-    Next();
-  });
+  loop_.Offload(turn.begin(), alive_([this, send = std::move(turn.send)] {
+                  making_ = false;
+                  made_ = loop_.Now();
+                  send();
+                  Next();
+                }));
 }
 
 }  // namespace fairlead::process::rm

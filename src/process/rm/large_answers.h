@@ -6,7 +6,9 @@
 #include <memory>
 
 #include "base/time.h"
+#include "env/alive.h"
 #include "env/loop.h"
+#include "env/timer.h"
 
 namespace fairlead::process::rm {
 
@@ -47,8 +49,8 @@ class LargeAnswers {
   bool making_ = false;
   bool waits_no_more_ = false;  // patience is at its end
   base::Instant made_;          // when the last one was
-  env::Loop::TimerId timer_ = 0;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Timer timer_{loop_};
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::process::rm

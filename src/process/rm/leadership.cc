@@ -36,7 +36,7 @@ Leadership::Leadership(env::Loop& loop, env::Net& net, env::Log& log, std::uniqu
       elector_(std::move(elector)) {}
 
 Leadership::~Leadership() {
-  *alive_ = false;
+  alive_.End();
   manager_.reset();
   store_.reset();
 }
@@ -119,19 +119,18 @@ void Leadership::Probe() {
     if (member == options_.id) continue;
     client_.Call<h::GetServiceStatusResponseProto>(
         HaTarget(options_, address, options_.id), "getServiceStatus", h::GetServiceStatusRequestProto{}, kSignOfLife,
-        [this, alive = alive_, question, at = address,
-         mark = ports_->server().WaitingMark()](base::Result<h::GetServiceStatusResponseProto, rpc::RpcError> answer) {
-          if (!*alive) return;
+        alive_([this, question, at = address, mark = ports_->server().WaitingMark()](
+                   base::Result<h::GetServiceStatusResponseProto, rpc::RpcError> answer) {
           if (!answer.ok()) client_.Disconnect(at);
           if (!answer.ok() || answer->state != h::HAServiceStateProto::kActive || question != question_) return;
           ++question_;
           probing_ = false;
           ports_->LetIn(mark);
-        });
+        }));
   }
-  loop_.After(kProbeAgain, [this, alive = alive_, question] {
-    if (*alive && question == question_) Probe();
-  });
+  loop_.After(kProbeAgain, alive_([this, question] {
+                if (question == question_) Probe();
+              }));
 }
 
 const env::Endpoint* Leadership::LeaderAdmin() const {
@@ -145,16 +144,23 @@ const env::Endpoint* Leadership::LeaderAdmin() const {
 
 void Leadership::OnHaCall(const rpc::IncomingCall& call) {
   rpc::RpcServer& server = ports_->server();
-  if (call.method == "getServiceStatus") {
-    h::GetServiceStatusResponseProto response;
-    response.state = acting() ? h::HAServiceStateProto::kActive : h::HAServiceStateProto::kStandby;
-    response.ready_to_become_active = true;
-    return server.ReplyMessage(call.token, response);
+  using Method = h::HAProtocolMethod;
+  switch (call.As<Method>()) {
+    case Method::kGetServiceStatus: {
+      h::GetServiceStatusResponseProto response;
+      response.state = acting() ? h::HAServiceStateProto::kActive : h::HAServiceStateProto::kStandby;
+      response.ready_to_become_active = true;
+      return server.ReplyMessage(call.token, response);
+    }
+    case Method::kMonitorHealth:
+      return server.ReplyMessage(call.token, h::MonitorHealthResponseProto{});
+    case Method::kTransitionToActive:
+      return ToActive(call);
+    case Method::kTransitionToStandby:
+      return ToStandby(call);
+    case Method::kTransitionToObserver:
+      return server.Fail(call.token, ex::kUnsupportedOperation, "There are no observers among resource managers.");
   }
-  if (call.method == "monitorHealth") return server.ReplyMessage(call.token, h::MonitorHealthResponseProto{});
-  if (call.method == "transitionToActive") return ToActive(call);
-  if (call.method == "transitionToStandby") return ToStandby(call);
-  server.Fail(call.token, ex::kUnsupportedOperation, "There are no observers among resource managers.");
 }
 
 bool Leadership::MayTransition(const rpc::IncomingCall& call) {
@@ -184,28 +190,27 @@ void Leadership::ToActive(const rpc::IncomingCall& call) {
   if (acting()) return ports_->server().ReplyMessage(call.token, h::TransitionToActiveResponseProto{});
   to_active_.push_back(call.token);
   AskToYield(call.token, call.caller.user);
-  loop_.After(kTransition, [this, alive = alive_, token = call.token] {
-    if (!*alive || std::erase(to_active_, token) == 0) return;
-    ports_->server().Fail(token, ex::kIo, options_.id + " has not become active in time; its log says why.");
-  });
+  loop_.After(kTransition, alive_([this, token = call.token] {
+                if (std::erase(to_active_, token) == 0) return;
+                ports_->server().Fail(token, ex::kIo,
+                                      options_.id + " has not become active in time; its log says why.");
+              }));
 }
 
 void Leadership::AskToYield(rpc::CallToken asked, const std::string& user) {
   if (std::find(to_active_.begin(), to_active_.end(), asked) == to_active_.end()) return;
   const env::Endpoint* leader = LeaderAdmin();
   if (!leader) {  // who has just started has not heard of it yet
-    loop_.After(kProbeAgain, [this, alive = alive_, asked, user] {
-      if (*alive) AskToYield(asked, user);
-    });
+    loop_.After(kProbeAgain, alive_([this, asked, user] { AskToYield(asked, user); }));
     return;
   }
   h::TransitionToStandbyRequestProto request;
   request.req_info.req_source = h::HARequestSourceProto::kUserForced;
   client_.Call<h::TransitionToStandbyResponseProto>(
       HaTarget(options_, *leader, user), "transitionToStandby", request, kTransition,
-      [this, alive = alive_](const base::Result<h::TransitionToStandbyResponseProto, rpc::RpcError>& answer) {
-        if (*alive && !answer.ok()) log_.Warn("the leader does not step down", {{"reason", answer.error().message}});
-      });
+      alive_([this](const base::Result<h::TransitionToStandbyResponseProto, rpc::RpcError>& answer) {
+        if (!answer.ok()) log_.Warn("the leader does not step down", {{"reason", answer.error().message}});
+      }));
 }
 
 void Leadership::ToStandby(const rpc::IncomingCall& call) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "env/alive.h"
 #include "env/elector.h"
 #include "env/log.h"
 #include "env/loop.h"
@@ -86,7 +87,7 @@ class Leadership {
   uint64_t question_ = 0;                   // the last one to the others
   std::vector<rpc::CallToken> to_active_;   // transitions that wait until this process leads,
   std::vector<rpc::CallToken> to_standby_;  // and until it does not
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::process::rm

@@ -26,37 +26,42 @@ void ResourceManager::OnMasterCall(const rpc::IncomingCall& call) {
     server_->CloseAfter(to);
     return Refuse(to, endpoints::yarn::exceptions::kInvalidToken, "Invalid AMRMToken from " + ToString(attempt));
   }
-  if (call.method == "allocate") {
-    Allocate(call, attempt, token.KeyId());
-  } else if (call.method == "registerApplicationMaster") {
-    const auto request = Parse<w::RegisterApplicationMasterRequestProto>(call);
-    if (!request) return;
-    base::Result<m::RegisterMaster> event = endpoints::yarn::ToEvent(*request, attempt);
-    if (!event.ok()) return RefuseRequest(call, event.error());
-    Ask(std::move(*event), [this, to, attempt](const m::OuterEffect& effect) {
-      if (Refused(to, effect)) return;
-      const auto& answer = std::get<m::RegisterMasterAnswer>(effect);
-      w::RegisterApplicationMasterResponseProto response = endpoints::yarn::ToWire(answer, *keys_);
-      if (secured()) response.client_to_am_token_master_key = keys_->ClientToMasterKey(attempt);
-      if (const fairlead::rm::App* app = core().AppAt(answer.app)) {
-        w::ApplicationSubmissionContextProto context;
-        if (context.ParseFrom(app->submission.context, wire::hadoop_rpc::kKept).ok() && context.am_container_spec) {
-          response.application_acls = context.am_container_spec->application_acls;
+  using Method = w::ApplicationMasterProtocolMethod;
+  switch (call.As<Method>()) {
+    case Method::kAllocate:
+      return Allocate(call, attempt, token.KeyId());
+    case Method::kRegisterApplicationMaster: {
+      const auto request = Parse<w::RegisterApplicationMasterRequestProto>(call);
+      if (!request) return;
+      base::Result<m::RegisterMaster> event = endpoints::yarn::ToEvent(*request, attempt);
+      if (!event.ok()) return RefuseRequest(call, event.error());
+      Ask(std::move(*event), [this, to, attempt](const m::OuterEffect& effect) {
+        if (Refused(to, effect)) return;
+        const auto& answer = std::get<m::RegisterMasterAnswer>(effect);
+        w::RegisterApplicationMasterResponseProto response = endpoints::yarn::ToWire(answer, *keys_);
+        if (secured()) response.client_to_am_token_master_key = keys_->ClientToMasterKey(attempt);
+        if (const fairlead::rm::App* app = core().AppAt(answer.app)) {
+          w::ApplicationSubmissionContextProto context;
+          if (context.ParseFrom(app->submission.context, wire::hadoop_rpc::kKept).ok() && context.am_container_spec) {
+            response.application_acls = context.am_container_spec->application_acls;
+          }
         }
-      }
-      server_->ReplyMessage(to, response);
-    });
-  } else {
-    const auto request = Parse<w::FinishApplicationMasterRequestProto>(call);
-    if (!request) return;
-    base::Result<m::FinishMaster> event = endpoints::yarn::ToEvent(*request, attempt);
-    if (!event.ok()) return RefuseRequest(call, event.error());
-    Ask(std::move(*event), [this, to](const m::OuterEffect& effect) {
-      if (Refused(to, effect)) return;
-      w::FinishApplicationMasterResponseProto response;
-      response.is_unregistered = std::get<m::FinishMasterAnswer>(effect).unregistered;
-      server_->ReplyMessage(to, response);
-    });
+        server_->ReplyMessage(to, response);
+      });
+      return;
+    }
+    case Method::kFinishApplicationMaster: {
+      const auto request = Parse<w::FinishApplicationMasterRequestProto>(call);
+      if (!request) return;
+      base::Result<m::FinishMaster> event = endpoints::yarn::ToEvent(*request, attempt);
+      if (!event.ok()) return RefuseRequest(call, event.error());
+      Ask(std::move(*event), [this, to](const m::OuterEffect& effect) {
+        if (Refused(to, effect)) return;
+        w::FinishApplicationMasterResponseProto response;
+        response.is_unregistered = std::get<m::FinishMasterAnswer>(effect).unregistered;
+        server_->ReplyMessage(to, response);
+      });
+    }
   }
 }
 

@@ -18,12 +18,11 @@ void Questions::Next() {
     turns_.pop_front();
     if (turn.asker.expired()) continue;
     ++at_work_;
-    loop_.Offload(turn.begin(), [this, alive = alive_, done = std::move(turn.done)] {
-      if (!*alive) return;
-      --at_work_;
-      done();
-      Next();
-    });
+    loop_.Offload(turn.begin(), alive_([this, done = std::move(turn.done)] {
+                    --at_work_;
+                    done();
+                    Next();
+                  }));
   }
 }
 
@@ -36,14 +35,14 @@ bool Questions::AskForecast(base::Instant since, const std::function<std::functi
   if (for_forecast_.size() >= kWaiting) return false;
   for_forecast_.push_back(std::move(done));
   if (for_forecast_.size() > 1) return true;
-  // No asker's: whoever comes next waits for it, too.
+  // Nobody's alone: whoever comes next waits for it, too.
   const auto made = std::make_shared<Forecasts>();
   const auto begin = [made, make] { return [made, work = make()] { *made = work(); }; };
   const auto tell = [this, made] {
     forecast_ = *made;
     for (const auto& one : std::exchange(for_forecast_, {})) one(forecast_);
   };
-  if (Ask(alive_, begin, tell)) return true;
+  if (Ask(made, begin, tell)) return true;
   for_forecast_.clear();
   return false;
 }

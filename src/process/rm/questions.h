@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "env/alive.h"
 #include "env/loop.h"
 #include "process/ask/forecast.h"
 
@@ -25,7 +26,6 @@ class Questions {
   using Forecasts = std::shared_ptr<const ask::Forecast>;
 
   explicit Questions(env::Loop& loop) : loop_(loop) {}
-  ~Questions() { *alive_ = false; }
   Questions(const Questions&) = delete;
   Questions& operator=(const Questions&) = delete;
 
@@ -50,7 +50,7 @@ class Questions {
   size_t at_work_ = 0;
   Forecasts forecast_;
   std::vector<std::function<void(const Forecasts&)>> for_forecast_;  // who waits for the one that is made
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::process::rm

@@ -33,12 +33,8 @@ ResourceManager::ResourceManager(env::Loop& loop, env::Net& net, env::Store* sto
       learning_(std::make_unique<Learning>()) {}
 
 ResourceManager::~ResourceManager() {
-  *alive_ = false;
-  loop_.Cancel(timer_);
-  if (chart_timer_ != 0) {
-    loop_.Cancel(chart_timer_);
-    options_.keep_charts(charts_.Encode());
-  }
+  alive_.End();
+  if (chart_timer_.waits()) options_.keep_charts(charts_.Encode());
   if (ports_) ports_->Detach();
 }
 
@@ -180,25 +176,20 @@ void ResourceManager::SampleCharts() {
   if (core().touched_apps() > kTouchedMost) Fresh();
   charts_.Sample(loop_.Wall(), scheduler().GetQueues(), lately_.Count(HappeningKind::kGranted));
   if (++chart_samples_ % kSamplesBetweenKeeping == 0) options_.keep_charts(charts_.Encode());
-  chart_timer_ = loop_.After(Charts::kStep, [this] { SampleCharts(); });
+  chart_timer_.After(Charts::kStep, [this] { SampleCharts(); });
 }
 
 void ResourceManager::StoreForCertain(std::vector<env::Row> rows, std::function<void()> stored) {
   if (!store_) {
-    loop_.Post([alive = alive_, stored = std::move(stored)] {
-      if (*alive) stored();
-    });
+    loop_.Post(alive_([stored = std::move(stored)] { stored(); }));
     return;
   }
-  store_->Commit(rows, [this, alive = alive_, rows, stored = std::move(stored)](const env::CommitStatus& status) {
-    if (!*alive) return;
-    if (status.ok()) return stored();
-    if (status.error().kind != env::CommitFailure::kRefused) return StoreLost(status.error());
-    Warn("The state store refused a change, which is tried again: " + status.error().message);
-    loop_.After(kStoreRetry, [this, alive, rows, stored] {
-      if (*alive) StoreForCertain(rows, stored);
-    });
-  });
+  store_->Commit(rows, alive_([this, rows, stored = std::move(stored)](const env::CommitStatus& status) {
+                   if (status.ok()) return stored();
+                   if (status.error().kind != env::CommitFailure::kRefused) return StoreLost(status.error());
+                   Warn("The state store refused a change, which is tried again: " + status.error().message);
+                   loop_.After(kStoreRetry, alive_([this, rows, stored] { StoreForCertain(rows, stored); }));
+                 }));
 }
 
 void ResourceManager::MakeSchedulerConf() {
@@ -247,9 +238,7 @@ void ResourceManager::Post(m::OuterEvent event) {
   inbox_.push_back(std::move(event));
   if (drain_posted_ || draining_) return;
   drain_posted_ = true;
-  loop_.Post([this, alive = alive_] {
-    if (*alive) Drain();
-  });
+  loop_.Post(alive_([this] { Drain(); }));
 }
 
 // Steps until the inbox is empty: what arrived in one turn of the loop is one batch.
@@ -285,12 +274,8 @@ void ResourceManager::DispatchAll() {
 
 void ResourceManager::ArmTimer() {
   const base::Instant deadline = machine_->NextDeadline();
-  if (deadline == timer_at_) return;
-  if (timer_at_ != base::Instant::Max()) loop_.Cancel(timer_);
-  timer_at_ = deadline;
-  if (deadline == base::Instant::Max()) return;
-  timer_ = loop_.At(deadline, [this] {
-    timer_at_ = base::Instant::Max();
+  if (deadline == timer_.due()) return;
+  timer_.At(deadline, [this] {
     if (inbox_.empty()) inbox_.emplace_back(m::Tick{});
     Drain();
   });
@@ -336,15 +321,14 @@ void ResourceManager::Commit(const m::Persist& persist) {
     rows.push_back({row.table, row.key, row.remove ? std::nullopt : std::optional<std::string>(row.value)});
   }
   store_->Commit(std::move(rows),
-                 [this, alive = alive_, txn = persist.txn, began = loop_.ReadClock()](const env::CommitStatus& status) {
-                   if (!*alive) return;
+                 alive_([this, txn = persist.txn, began = loop_.ReadClock()](const env::CommitStatus& status) {
                    counters_.commit.Add(loop_.ReadClock() - began);
                    if (status.ok()) return Post(m::Persisted{txn, true, ""});
                    ++counters_.store_errors;
                    if (status.error().kind != env::CommitFailure::kRefused) return StoreLost(status.error());
                    Warn("The state store refused a change: " + status.error().message);
                    Post(m::Persisted{txn, false, status.error().message});
-                 });
+                 }));
 }
 
 // What was asked is not answered: nobody knows, or another resource manager does.
@@ -391,9 +375,9 @@ void ResourceManager::LearnCaller(const rpc::IncomingCall& call, Handler handler
   if (groups_.Knows(call.caller.user)) return (this->*handler)(call);
   groups_.Learn(call.caller.user,
                 [this, handler, token = call.token, caller = call.caller, peer = call.peer,
-                 protocol = std::string(call.protocol), method = std::string(call.method),
+                 protocol = std::string(call.protocol), method = std::string(call.method), number = call.method_number,
                  request = std::string(call.request), retries = call.retry_count, asker = call.asker] {
-                  (this->*handler)({token, caller, peer, protocol, method, request, retries, asker});
+                  (this->*handler)({token, caller, peer, protocol, method, number, request, retries, asker});
                 });
 }
 

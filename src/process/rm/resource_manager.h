@@ -10,9 +10,11 @@
 #include "base/result.h"
 #include "endpoints/rest/configuration.h"
 #include "endpoints/yarn/rm_decode.h"
+#include "env/alive.h"
 #include "env/loop.h"
 #include "env/net.h"
 #include "env/store.h"
+#include "env/timer.h"
 #include "model/queues.h"
 #include "model/rm.h"
 #include "process/http/metrics.h"
@@ -364,8 +366,7 @@ class ResourceManager {
   bool draining_ = false;
   bool recovering_ = false;  // in the step that takes what was stored
   bool held_ = false;        // events wait: epoch and keys of this run are not stored yet
-  env::Loop::TimerId timer_ = 0;
-  base::Instant timer_at_ = base::Instant::Max();
+  env::Timer timer_{loop_};
   model::rm::CallToken last_call_ = 0;
   std::map<model::rm::CallToken, Answer> answers_;
   Counters counters_;
@@ -375,14 +376,14 @@ class ResourceManager {
   Charts charts_;
   LargeAnswers large_{loop_, [this] { return server_->held_bytes(); }};
   Summary summary_{[this](const fairlead::rm::App& app) { return LogsOf(app); }};
-  env::Loop::TimerId chart_timer_ = 0;
+  env::Timer chart_timer_{loop_};
   int chart_samples_ = 0;
   std::map<std::string, Drained> drained_;  // by host; stored
   std::vector<env::UnreadRow> unread_;
   /// What nodes said last of each application's logs; forgotten with the application.
   std::map<model::ApplicationId, std::map<model::rm::NodeAddress, wire::yarn::LogAggregationStatusProto>> log_statuses_;
   size_t log_statuses_sweep_ = 1024;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::process::rm

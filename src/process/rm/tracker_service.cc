@@ -14,15 +14,22 @@ namespace m = model::rm;
 namespace w = wire::yarn;
 
 void ResourceManager::OnTrackerCall(const rpc::IncomingCall& call) {
-  if (call.method == "nodeHeartbeat") return Heartbeat(call);
-  if (call.method == "registerNodeManager") return RegisterNode(call);
-  const auto request = Parse<w::UnRegisterNodeManagerRequestProto>(call);
-  if (!request) return;
-  m::UnregisterNode event;
-  event.address = endpoints::yarn::FromWire(request->NodeId());
-  Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
-    if (!Refused(to, effect)) server_->ReplyMessage(to, w::UnRegisterNodeManagerResponseProto{});
-  });
+  using Method = w::ResourceTrackerMethod;
+  switch (call.As<Method>()) {
+    case Method::kNodeHeartbeat:
+      return Heartbeat(call);
+    case Method::kRegisterNodeManager:
+      return RegisterNode(call);
+    case Method::kUnRegisterNodeManager: {
+      const auto request = Parse<w::UnRegisterNodeManagerRequestProto>(call);
+      if (!request) return;
+      m::UnregisterNode event;
+      event.address = endpoints::yarn::FromWire(request->NodeId());
+      Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
+        if (!Refused(to, effect)) server_->ReplyMessage(to, w::UnRegisterNodeManagerResponseProto{});
+      });
+    }
+  }
 }
 
 void ResourceManager::RegisterNode(const rpc::IncomingCall& call) {
@@ -37,9 +44,7 @@ void ResourceManager::RegisterNode(const rpc::IncomingCall& call) {
     node->rack = rack_of(node->address.host);
     if (ip_of) node->ip = ip_of(node->address.host);
   };
-  loop_.Offload(look_up, [this, alive = alive_, node, to = call.token] {
-    if (*alive) RegisterNode(to, std::move(*node));
-  });
+  loop_.Offload(look_up, alive_([this, node, to = call.token] { RegisterNode(to, std::move(*node)); }));
 }
 
 void ResourceManager::RegisterNode(rpc::CallToken call, m::RegisterNode event) {

@@ -114,9 +114,9 @@ void Web::Route(const http::Request& request, const Reply& reply) {
 void Web::Learned(Part part, const http::Request& request, const Segments& path, const Reply& reply) {
   const std::string caller = http::CallerOf(request);
   if (manager_.known().Knows(caller)) return (this->*part)(request, path, reply);
-  manager_.known().Learn(caller, [this, alive = std::weak_ptr<bool>(alive_), part, request, path, reply] {
-    if (!alive.expired()) http::Guard(request, reply, [&] { (this->*part)(request, path, reply); });
-  });
+  manager_.known().Learn(caller, alive_([this, part, request, path, reply] {
+    http::Guard(request, reply, [&] { (this->*part)(request, path, reply); });
+  }));
 }
 
 http::Response Web::NotFound() {

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "endpoints/rest/document.h"
+#include "env/alive.h"
 #include "env/loop.h"
 #include "env/net.h"
 #include "process/http/metrics.h"
@@ -149,8 +150,8 @@ class Web {
   Waiting waiting_;
   std::shared_ptr<Questions> questions_;
   http::Histogram served_;  // what requests took of this thread
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   std::unique_ptr<http::Server> server_;
+  env::Alive alive_;
   const http::Server* port_ = nullptr;  // whose requests come: `server_` or another's
   LargeAnswers large_{loop_, [this] { return port_->held_bytes(); }};
   std::unique_ptr<http::Server> proxy_;  // null: the web port is the proxy's, too

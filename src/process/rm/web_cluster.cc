@@ -1,8 +1,8 @@
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <utility>
 
+#include "base/text.h"
 #include "base/version.h"
 #include "endpoints/yarn/rm_convert.h"
 #include "process/rm/web.h"
@@ -62,37 +62,6 @@ Document SecondsMap(int64_t memory, int64_t vcores, bool empty) {
   return map;
 }
 
-std::string Join(const std::vector<std::string>& parts, const char* separator) {
-  std::string text;
-  for (const std::string& part : parts) {
-    if (!text.empty()) text += separator;
-    text += part;
-  }
-  return text;
-}
-
-std::vector<std::string> SplitComma(const std::string& text) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == ',') {
-      parts.emplace_back();
-    } else if (c != ' ') {
-      parts.back() += c;
-    }
-  }
-  std::erase(parts, "");
-  return parts;
-}
-
-std::string Upper(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return text;
-}
-std::string Lower(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 /// "[A, B]" of the names that may be written.
 template <size_t N>
 std::string Bracketed(const char* const (&names)[N]) {
@@ -121,8 +90,8 @@ struct AppFilter {
   explicit AppFilter(const http::Request& request) {
     for (const char* key : {"state", "states"}) {
       if (const std::string* text = Find(request, key)) {
-        for (const std::string& state : SplitComma(*text)) {
-          states.push_back(Upper(state));
+        for (const std::string& state : base::SplitTrimmed(*text)) {
+          states.push_back(base::Uppered(state));
           if (std::find(std::begin(kStates), std::end(kStates), states.back()) == std::end(kStates)) {
             error = "java.lang.Exception: Invalid application-state " + state + " specified. It should be one of " +
                     Bracketed(kStates);
@@ -139,8 +108,8 @@ struct AppFilter {
     if (const std::string* text = Find(request, "user")) user = *text;
     if (const std::string* text = Find(request, "queue")) queue = *text;
     if (const std::string* text = Find(request, "name")) name = *text;
-    if (const std::string* text = Find(request, "applicationTypes")) types = SplitComma(*text);
-    if (const std::string* text = Find(request, "applicationTags")) tags = SplitComma(*text);
+    if (const std::string* text = Find(request, "applicationTypes")) types = base::SplitTrimmed(*text);
+    if (const std::string* text = Find(request, "applicationTags")) tags = base::SplitTrimmed(*text);
     if (Number(request, "limit", &limit) && error.empty() && limit <= 0)
       error = "java.lang.Exception: limit value must be greater then 0";
     NotNegative(request, "startedTimeBegin", &started_from);
@@ -167,10 +136,11 @@ struct AppFilter {
     if (!user.empty() && user != app.submission.user) return false;
     if (!name.empty() && name != app.submission.name) return false;
     if (!queue.empty() && queue != app.submission.queue) return false;
-    if (!any(types, [&](const std::string& type) { return Lower(type) == Lower(app.submission.type); })) return false;
+    if (!any(types, [&](const std::string& type) { return base::Lowered(type) == base::Lowered(app.submission.type); }))
+      return false;
     if (!any(tags, [&](const std::string& tag) {
           return std::any_of(app.submission.tags.begin(), app.submission.tags.end(),
-                             [&](const std::string& own) { return Lower(own) == Lower(tag); });
+                             [&](const std::string& own) { return base::Lowered(own) == base::Lowered(tag); });
         })) {
       return false;
     }
@@ -204,14 +174,15 @@ Document Statistics(const Query& query, const AppRows& rows) {
   std::vector<std::string> states;
   std::string type = "*";
   if (const auto it = query.find("states"); it != query.end()) {
-    for (const std::string& state : SplitComma(it->second)) states.push_back(Upper(state));
+    for (const std::string& state : base::SplitTrimmed(it->second)) states.push_back(base::Uppered(state));
   }
-  if (const auto it = query.find("applicationTypes"); it != query.end()) type = Lower(it->second);
+  if (const auto it = query.find("applicationTypes"); it != query.end()) type = base::Lowered(it->second);
   if (states.empty()) states.assign(std::begin(kStates), std::end(kStates));
   std::map<std::string, int64_t> counts;
   rows.ForEach([&](const AppRow& row) {
     if (row.app.state == AppState::kNew) return;
-    if (type == "*" || Lower(type) == Lower(row.app.submission.type)) ++counts[StateName(Core::VisibleState(row.app))];
+    if (type == "*" || base::Lowered(type) == base::Lowered(row.app.submission.type))
+      ++counts[StateName(Core::VisibleState(row.app))];
   });
   Document::List items;
   for (const std::string& state : states) {
@@ -434,7 +405,7 @@ Document AppDocument(const AppRow& row, bool full, const AppFacts& facts, std::s
   if (full) document.Add("diagnostics", std::move(diagnostics));
   document.Add("clusterId", facts.cluster_timestamp)
       .Add("applicationType", app.submission.type)
-      .Add("applicationTags", Join(app.submission.tags, ","))
+      .Add("applicationTags", base::Joined(app.submission.tags, ","))
       .Add("priority", app.submission.priority)
       .Add("startedTime", app.started.ms)
       .Add("launchTime", app.launched.ms)
@@ -529,7 +500,7 @@ void Web::ClusterApp(const http::Request& request, const Segments& path, const R
   }
   if (part == "priority" && request.method == "PUT") return SetPriority(request, *app, reply);
   if (part == "timeouts" && get) {
-    if (path.size() > 2 && Upper(path[2]) != "LIFETIME") {
+    if (path.size() > 2 && base::Uppered(path[2]) != "LIFETIME") {
       return reply(Error(
           request, 400, "BadRequestException",
           "java.lang.Exception: Invalid application-state " + path[2] + " specified. It should be one of [LIFETIME]"));
@@ -726,7 +697,7 @@ void Web::Nodes(const http::Request& request, const Segments& path, const Reply&
   }
   std::vector<std::string> states;
   if (const auto it = request.query.find("states"); it != request.query.end()) {
-    for (const std::string& state : SplitComma(it->second)) states.push_back(Upper(state));
+    for (const std::string& state : base::SplitTrimmed(it->second)) states.push_back(base::Uppered(state));
   }
   for (const std::string& state : states) {
     static constexpr const char* kListed[] = {"NEW",  "RUNNING",  "UNHEALTHY",       "DECOMMISSIONED",

@@ -468,9 +468,8 @@ void Connection::OnCall(const endpoints::yarn::RpcCall& call) {
                              " version mismatch. (client = " + std::to_string(call.protocol_version) + ", server = 1)",
                          RpcErrorCodeProto::kErrorRpcVersionMismatch);
   }
-  const bool known = std::any_of(service->methods.begin(), service->methods.end(),
-                                 [&](const wire::proto::MethodInfo& method) { return method.name == call.method; });
-  if (!known) {
+  const auto method = std::ranges::find(service->methods, call.method, &wire::proto::MethodInfo::name);
+  if (method == service->methods.end()) {
     return session_.Fail(
         call.call_id, kNoSuchMethod,
         "Unknown method " + std::string(call.method.substr(0, 300)) + " called on " + protocol + " protocol.",
@@ -482,8 +481,9 @@ void Connection::OnCall(const endpoints::yarn::RpcCall& call) {
   const size_t bytes = kCallBytes + call.request.size();
   calls_.emplace(token, WaitingCall{call.call_id, bytes});
   calls_bytes_ += bytes;
-  service->handler(
-      {token, session_.caller(), peer, call.protocol, call.method, call.request, call.retry_count, weak_from_this()});
+  service->handler({token, session_.caller(), peer, call.protocol, call.method,
+                    static_cast<size_t>(method - service->methods.begin()), call.request, call.retry_count,
+                    weak_from_this()});
 }
 
 RpcServer::RpcServer(env::Loop& loop, env::Net& net, peers::PeerLimits limits)

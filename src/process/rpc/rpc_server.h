@@ -31,10 +31,17 @@ struct IncomingCall {
   const env::Endpoint& peer;
   std::string_view protocol;
   std::string_view method;
+  size_t method_number = 0;  // in Service::methods
   std::string_view request;
   int32_t retry_count = -1;  // how often the caller has repeated it; -1: unknown
   /// Expires with the connection: then nobody waits for an answer.
   std::weak_ptr<const void> asker = {};
+
+  /// The method, as the enum that is made with the protocol's table of methods.
+  template <class Method>
+  Method As() const {
+    return static_cast<Method>(method_number);
+  }
 };
 
 /// One protocol of a listener.

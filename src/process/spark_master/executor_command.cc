@@ -5,6 +5,8 @@
 #include <map>
 #include <vector>
 
+#include "base/text.h"
+
 namespace fairlead::process::spark_master {
 
 namespace wy = wire::yarn;
@@ -28,12 +30,6 @@ bool IsVariableName(const std::string& name) {
          std::all_of(name.begin(), name.end(), [&](char c) { return good(c) || (c >= '0' && c <= '9'); });
 }
 
-std::string Joined(const std::vector<std::string>& parts) {
-  std::string out;
-  for (const std::string& part : parts) out += (out.empty() ? "" : ":") + part;
-  return out;
-}
-
 /// An option of spark.executor.extraJavaOptions with the two placeholders that may stand in it.
 std::string JavaOption(std::string option, const ExecutorCommand& command,
                        const application::ExecutorContainer& executor) {
@@ -48,7 +44,7 @@ std::string ClassPath(const ExecutorCommand& command) {
   std::vector<std::string> entries = command.description->command.class_path;
   entries.push_back(command.spark_home + "/conf");
   entries.push_back(command.spark_home + "/jars/*");
-  return QuotedTwice(Joined(entries)) +
+  return QuotedTwice(base::Joined(entries, ":")) +
          "'${HADOOP_CONF_DIR:+:$HADOOP_CONF_DIR}${SPARK_DIST_CLASSPATH:+:$SPARK_DIST_CLASSPATH}'";
 }
 
@@ -99,7 +95,8 @@ std::map<std::string, std::string> Environment(const ExecutorCommand& command,
   variables["SPARK_LAUNCH_WITH_SCALA"] = "0";
   const std::vector<std::string>& libraries = command.description->command.library_path;
   if (!libraries.empty()) {
-    variables["LD_LIBRARY_PATH"] = InDoubleQuotes(Joined(libraries)) + "${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}";
+    variables["LD_LIBRARY_PATH"] =
+        InDoubleQuotes(base::Joined(libraries, ":")) + "${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}";
   }
   if (!executor.node_http_address.empty()) {
     const std::string logs = "http://" + executor.node_http_address + "/node/containerlogs/" + executor.container_id +

@@ -469,15 +469,14 @@ void MasterPages::BeginJson(const std::string& field) {
   const auto text = std::make_shared<std::string>();
   loop_.Offload(
       [text, view = ViewOf(master_.cluster()), field, spark4 = spark4_] { *text = MasterJson(view, field, spark4); },
-      [this, alive = alive_, text, field] {
-        if (!*alive) return;
+      alive_([this, text, field] {
         for (const http::Server::Reply& reply : std::exchange(asked_.at(field).served, {})) reply(Json(*text));
         if (asked_.at(field).waiting.empty()) {
           asked_.erase(field);
         } else {
           BeginJson(field);
         }
-      });
+      }));
 }
 
 std::optional<http::Response> SparkMetrics(const StandaloneCluster& cluster, std::string path) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "env/alive.h"
 #include "process/http/http.h"
 #include "process/http/server.h"
 #include "process/http/static_file.h"
@@ -85,7 +86,6 @@ class MasterPages {
   /// Both outlive it. `spark4`: which release answers.
   MasterPages(env::Loop& loop, StandaloneMaster& master, ReverseProxy proxy, bool spark4)
       : loop_(loop), master_(master), proxy_(std::move(proxy)), spark4_(spark4) {}
-  ~MasterPages() { *alive_ = false; }
 
   void Handle(const http::Request& request, const http::Server::Reply& reply);
 
@@ -105,7 +105,7 @@ class MasterPages {
     std::vector<http::Server::Reply> waiting;  // for the next one
   };
   std::map<std::string, Asked> asked_;  // by field; being made
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::process::spark_master

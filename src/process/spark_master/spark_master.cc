@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/dispatch.h"
 #include "endpoints/spark/known_description.h"
 #include "endpoints/spark/master_messages.h"
 
@@ -43,10 +44,7 @@ SparkMaster::SparkMaster(env::Loop& loop, env::Net& net, env::Log& log, SparkMas
                          ExecutorSource& source)
     : loop_(loop), net_(net), log_(log), settings_(std::move(settings)), source_(source), table_(settings_.peers) {}
 
-SparkMaster::~SparkMaster() {
-  *alive_ = false;
-  if (sweep_timer_ != 0) loop_.Cancel(sweep_timer_);
-}
+SparkMaster::~SparkMaster() = default;
 
 // ---- connections ---------------------------------------------------------------------------------------------------
 
@@ -79,7 +77,7 @@ void SparkMaster::OnBytes(PeerId id) {
 
 /// Once a second: connections that register nothing, or are not done with a message, are closed.
 void SparkMaster::Sweep() {
-  sweep_timer_ = loop_.After(spark_rpc::kSweepInterval, [this] { Sweep(); });
+  sweep_timer_.After(spark_rpc::kSweepInterval, [this] { Sweep(); });
   std::vector<PeerId> overdue;
   for (auto& [id, peer] : peers_) {
     if (peer.Overdue(loop_.Now())) overdue.push_back(id);
@@ -140,26 +138,32 @@ void SparkMaster::OnDriverMessage(PeerId id, es::DriverMessage message, std::opt
   if (found == peers_.end()) return;
   Peer& peer = found->second;
   const auto answer = [&](bool value) { Answer(id, request, value); };
-  if (const auto* check = std::get_if<es::CheckExistence>(&message)) {
-    answer(check->name == es::kMasterEndpoint || (peer.member && source_.HasEndpoint(id, check->name)));
-  } else if (auto* registration = std::get_if<es::RegisterApplication>(&message)) {
-    Register(id, std::move(*registration), bytes);
-  } else if (const auto* over = std::get_if<es::UnregisterApplication>(&message)) {
-    if (Application* application = ApplicationOf(peer, over->application)) application->End("");
-  } else if (const auto* wanted = std::get_if<es::RequestExecutors>(&message)) {
-    Application* application = ApplicationOf(peer, wanted->application);
-    if (application == nullptr) return answer(false);
-    application->RequestExecutors(*wanted, [=, this](bool taken) { Answer(id, request, taken); });
-  } else if (const auto* kill = std::get_if<es::KillExecutors>(&message)) {
-    Application* application = ApplicationOf(peer, kill->application);
-    if (application == nullptr) return answer(false);
-    application->KillExecutors(*kill, [=, this](bool taken) { Answer(id, request, taken); });
-  } else if (const auto* known = std::get_if<es::MasterChangeAcknowledged>(&message)) {
-    // Where the application's driver listened, another one may listen now.
-    Application* application = ApplicationOf(peer, known->application);
-    if (application == nullptr) return Close(id, "another driver has taken the place of this one");
-    application->OnAcknowledged();
-  }
+  base::Dispatch(
+      message,
+      [&](const es::CheckExistence& check) {
+        answer(check.name == es::kMasterEndpoint || (peer.member && source_.HasEndpoint(id, check.name)));
+      },
+      [&](es::RegisterApplication& registration) { Register(id, std::move(registration), bytes); },
+      [&](const es::UnregisterApplication& over) {
+        if (Application* application = ApplicationOf(peer, over.application)) application->End("");
+      },
+      [&](const es::RequestExecutors& wanted) {
+        Application* application = ApplicationOf(peer, wanted.application);
+        if (application == nullptr) return answer(false);
+        application->RequestExecutors(wanted, [=, this](bool taken) { Answer(id, request, taken); });
+      },
+      [&](const es::KillExecutors& kill) {
+        Application* application = ApplicationOf(peer, kill.application);
+        if (application == nullptr) return answer(false);
+        application->KillExecutors(kill, [=, this](bool taken) { Answer(id, request, taken); });
+      },
+      [&](const es::MasterChangeAcknowledged& known) {
+        // Where the application's driver listened, another one may listen now.
+        Application* application = ApplicationOf(peer, known.application);
+        if (application == nullptr) return Close(id, "another driver has taken the place of this one");
+        application->OnAcknowledged();
+      },
+      base::Ignored<es::OtherMessage>{});  // OnMessage has given it to the source
 }
 
 const es::SparkBuild* SparkMaster::BuildOf(int64_t suid) const {
@@ -215,11 +219,7 @@ Application::Callbacks SparkMaster::CallbacksOf(ApplicationKey key) {
   Application::Callbacks callbacks;
   callbacks.on_accepted = [this, key] { TellRegistered(drivers_.at(key)); };
   callbacks.tell = [this, key](const std::string& content) { Tell(drivers_.at(key), content); };
-  callbacks.on_over = [this, key] {
-    loop_.Post([this, alive = alive_, key] {
-      if (*alive) drivers_.erase(key);
-    });
-  };
+  callbacks.on_over = [this, key] { loop_.Post(alive_([this, key] { drivers_.erase(key); })); };
   return callbacks;
 }
 
@@ -265,10 +265,9 @@ base::Status SparkMaster::Recover() {
 
 void SparkMaster::ConnectTo(const es::RpcAddress& address,
                             std::function<void(base::Result<std::unique_ptr<env::Stream>>)> done) {
-  net_.Connect({address.host, static_cast<uint16_t>(address.port)}, kConnectTimeout,
-               [alive = alive_, done = std::move(done)](base::Result<std::unique_ptr<env::Stream>> stream) {
-                 if (*alive) done(std::move(stream));
-               });
+  net_.Connect(
+      {address.host, static_cast<uint16_t>(address.port)}, kConnectTimeout,
+      alive_([done = std::move(done)](base::Result<std::unique_ptr<env::Stream>> stream) { done(std::move(stream)); }));
 }
 
 /// Connects to where the driver listens and says that this is its master now; then the application goes on. Without a
@@ -291,9 +290,7 @@ void SparkMaster::CallBack(ApplicationKey key, base::Instant until) {
                 return application.Resume();
               }
               if (loop_.Now() < until) {
-                loop_.After(kCallBackInterval, [this, alive = alive_, key, until] {
-                  if (*alive) CallBack(key, until);
-                });
+                loop_.After(kCallBackInterval, alive_([this, key, until] { CallBack(key, until); }));
                 return;
               }
               application.End("the driver does not answer since this master has restarted: " + stream.error().message);

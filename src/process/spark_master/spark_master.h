@@ -9,9 +9,11 @@
 
 #include "base/result.h"
 #include "endpoints/spark/spark_build.h"
+#include "env/alive.h"
 #include "env/log.h"
 #include "env/loop.h"
 #include "env/net.h"
+#include "env/timer.h"
 #include "process/peers/peer_table.h"
 #include "process/spark_master/executor_source.h"
 #include "process/spark_rpc/guest.h"
@@ -115,8 +117,8 @@ class SparkMaster final : private Peers {
   std::map<PeerId, Peer> peers_;
   std::map<ApplicationKey, Driver> drivers_;
   uint64_t next_id_ = 1;
-  env::Loop::TimerId sweep_timer_ = 0;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Timer sweep_timer_{loop_};
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::process::spark_master

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/dispatch.h"
 #include "endpoints/spark/master_messages.h"
 #include "process/spark_master/standalone_application.h"
 
@@ -64,12 +65,7 @@ StandaloneCluster::StandaloneCluster(env::Loop& loop, env::Store* store, env::Lo
       std::make_unique<ExecutorPlacement>(settings_.make_scheduler(), [this](uint32_t app) { return StandingOf(app); });
 }
 
-StandaloneCluster::~StandaloneCluster() {
-  *alive_ = false;
-  if (recovery_timer_ != 0) loop_.Cancel(recovery_timer_);
-  if (sweep_timer_ != 0) loop_.Cancel(sweep_timer_);
-  if (placement_timer_ != 0) loop_.Cancel(placement_timer_);
-}
+StandaloneCluster::~StandaloneCluster() = default;
 
 const char* StandaloneCluster::status() const {
   if (standby()) return "STANDBY";
@@ -145,11 +141,9 @@ void StandaloneCluster::Place() {
 
 /// Asks it again when it wants to be.
 void StandaloneCluster::WakePlacement() {
-  if (placement_timer_ != 0) loop_.Cancel(placement_timer_);
-  placement_timer_ = 0;
+  placement_timer_.Stop();
   if (placement_->NextDeadline() == base::Instant::Max()) return;
-  placement_timer_ = loop_.At(placement_->NextDeadline(), [this] {
-    placement_timer_ = 0;
+  placement_timer_.At(placement_->NextDeadline(), [this] {
     if (stepping_) return;  // the end of the step asks again
     Place();
     Step();
@@ -379,20 +373,17 @@ void StandaloneCluster::OnWorkerMessage(Peers::PeerId peer, const es::WorkerMess
                                         std::optional<int64_t> request, size_t bytes) {
   if (const auto* registration = std::get_if<es::RegisterWorker>(&message)) return Register(peer, *registration, bytes);
   if (standby()) return;
-  if (const auto* heartbeat = std::get_if<es::Heartbeat>(&message)) {
-    On(peer, *heartbeat);
-  } else if (const auto* executor = std::get_if<es::ExecutorStateChanged>(&message)) {
-    On(peer, request, *executor);
-  } else if (const auto* driver = std::get_if<es::DriverStateChanged>(&message)) {
-    On(peer, request, *driver);
-  } else if (const auto* latest = std::get_if<es::WorkerLatestState>(&message)) {
-    On(peer, *latest);
-  } else if (const auto* answer = std::get_if<es::WorkerSchedulerStateResponse>(&message)) {
-    On(peer, *answer);
-  } else if (std::holds_alternative<es::WorkerDecommissioning>(message)) {
-    const auto worker = WorkerOf(peer);
-    if (worker) Feed(sa::WorkerDecommissioned{{*worker}});
-  }
+  base::Dispatch(
+      message, [&](const es::Heartbeat& heartbeat) { On(peer, heartbeat); },
+      [&](const es::ExecutorStateChanged& executor) { On(peer, request, executor); },
+      [&](const es::DriverStateChanged& driver) { On(peer, request, driver); },
+      [&](const es::WorkerLatestState& latest) { On(peer, latest); },
+      [&](const es::WorkerSchedulerStateResponse& answer) { On(peer, answer); },
+      [&](const es::WorkerDecommissioning&) {
+        const auto worker = WorkerOf(peer);
+        if (worker) Feed(sa::WorkerDecommissioned{{*worker}});
+      },
+      base::Ignored<es::RegisterWorker>{});  // above
 }
 
 std::optional<uint32_t> StandaloneCluster::WorkerOf(Peers::PeerId peer) const {
@@ -512,9 +503,8 @@ void StandaloneCluster::Contest(uint32_t index, Peers::PeerId by, const es::Regi
     LosePlace(index);
   });
   master_.peers->Ask(worker.peer, worker.said.worker.address, es::kVerifierEndpoint,
-                     es::EncodeCheckExistence(build_, worker.said.worker.name), [this, alive = alive_, index] {
-                       if (*alive) KeepPlace(index);
-                     });
+                     es::EncodeCheckExistence(build_, worker.said.worker.name),
+                     alive_([this, index] { KeepPlace(index); }));
 }
 
 void StandaloneCluster::KeepPlace(uint32_t index) {
@@ -715,7 +705,7 @@ void StandaloneCluster::Lose(uint32_t index, const std::string& why) {
 
 /// Once a second: workers that are silent for too long are lost, and what is not shown any more goes.
 void StandaloneCluster::Sweep() {
-  sweep_timer_ = loop_.After(kSweepInterval, [this] { Sweep(); });
+  sweep_timer_.After(kSweepInterval, [this] { Sweep(); });
   std::vector<uint32_t> silent, away;
   for (const auto& [id, index] : alive_workers_) {
     const auto since = workers_[index].away_since;

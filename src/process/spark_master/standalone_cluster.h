@@ -14,9 +14,11 @@
 #include "endpoints/spark/id_pattern.h"
 #include "endpoints/spark/submission_messages.h"
 #include "endpoints/spark/worker_messages.h"
+#include "env/alive.h"
 #include "env/log.h"
 #include "env/loop.h"
 #include "env/store.h"
+#include "env/timer.h"
 #include "model/standalone.h"
 #include "process/peers/gone_list.h"
 #include "process/spark_master/executor_placement.h"
@@ -278,7 +280,7 @@ class StandaloneCluster final : public ExecutorSource {
   Master master_;
   scheduler::standalone::Master core_;
   std::unique_ptr<ExecutorPlacement> placement_;
-  env::Loop::TimerId placement_timer_ = 0;
+  env::Timer placement_timer_{loop_};
   std::deque<Fed> queue_;
   bool stepping_ = false;
 
@@ -307,15 +309,15 @@ class StandaloneCluster final : public ExecutorSource {
   std::map<uint64_t, std::function<void(bool)>> answers_;
   std::map<uint64_t, std::function<void(base::Result<std::string>)>> accepted_;
   uint64_t last_token_ = 0;
-  env::Loop::TimerId sweep_timer_ = 0;
+  env::Timer sweep_timer_{loop_};
   std::vector<model::standalone::StoredDriver> loaded_drivers_;  // until OnLoaded
   std::map<std::string, StoredStandaloneApplication> loaded_applications_;
   std::string store_error_;
   base::Instant store_tried_;
   std::vector<SetAsideRow> set_aside_;
   base::Instant recovery_since_;
-  env::Loop::TimerId recovery_timer_ = 0;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Timer recovery_timer_{loop_};
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::process::spark_master

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/dispatch.h"
 #include "endpoints/spark/driver_messages.h"
 #include "endpoints/spark/master_messages.h"
 #include "process/spark_master/standalone_application.h"
@@ -64,22 +65,24 @@ void StandaloneCluster::CollectRows(const sa::Event& event, std::span<const sa::
     remove(kStandaloneApplications, applications_[over->app.value].id);
   }
   for (const sa::Effect& effect : effects) {
-    if (const auto* worker = std::get_if<sa::RegisteredWorker>(&effect)) {
-      if (!worker->duplicate) put_worker(worker->worker.value);
-    } else if (const auto* application = std::get_if<sa::RegisteredApplication>(&effect)) {
-      changed.insert(application->app.value);
-    } else if (const auto* executor = std::get_if<sa::LaunchExecutor>(&effect)) {
-      changed.insert(executor->app.value);
-    } else if (const auto* removed = std::get_if<sa::ApplicationRemoved>(&effect)) {
-      remove(kStandaloneApplications, applications_[removed->app.value].id);
-    } else if (const auto* accepted = std::get_if<sa::DriverAccepted>(&effect)) {
-      put_driver(accepted->driver.value);
-    } else if (const auto* launched = std::get_if<sa::LaunchDriver>(&effect)) {
-      put_driver(launched->driver.value);
-    } else if (const auto* ended = std::get_if<sa::DriverEnded>(&effect)) {
-      remove(kStandaloneDrivers, drivers_[ended->driver.value].id);
-      if (ended->state == sa::DriverState::kRelaunching) put_driver(ended->successor.value);
-    }
+    base::Dispatch(
+        effect,
+        [&](const sa::RegisteredWorker& worker) {
+          if (!worker.duplicate) put_worker(worker.worker.value);
+        },
+        [&](const sa::RegisteredApplication& application) { changed.insert(application.app.value); },
+        [&](const sa::LaunchExecutor& executor) { changed.insert(executor.app.value); },
+        [&](const sa::ApplicationRemoved& removed) {
+          remove(kStandaloneApplications, applications_[removed.app.value].id);
+        },
+        [&](const sa::DriverAccepted& accepted) { put_driver(accepted.driver.value); },
+        [&](const sa::LaunchDriver& launched) { put_driver(launched.driver.value); },
+        [&](const sa::DriverEnded& ended) {
+          remove(kStandaloneDrivers, drivers_[ended.driver.value].id);
+          if (ended.state == sa::DriverState::kRelaunching) put_driver(ended.successor.value);
+        },
+        base::Ignored<sa::KillExecutor, sa::KillDriver, sa::RegisterWorkerFailed, sa::ExecutorAdded,
+                      sa::ExecutorUpdated, sa::WorkerRemoved, sa::ApplicationFinished, sa::Answer>{});
   }
   for (const uint32_t application : changed) put_application(application);
 }
@@ -100,20 +103,19 @@ void StandaloneCluster::CollectLostWorkers(const sa::Event& event, bool recoveri
 /// Rows first, then the effects; while the store takes nothing, nothing is acknowledged.
 void StandaloneCluster::Commit(std::vector<env::Row> rows, std::vector<sa::Effect> effects) {
   store_tried_ = loop_.Now();
-  store_->Commit(rows, [this, alive = alive_, rows, effects = std::move(effects)](const auto& stored) {
-    if (!*alive) return;
-    store_error_ = stored.ok() ? "" : stored.error().message;
-    if (!stored.ok() && stored.error().kind != env::CommitFailure::kRefused) return StoreLost(stored.error());
-    if (!stored.ok()) {
-      log_.Error("the state cannot be stored, and nothing is promised until it can", {{"why", stored.error().message}});
-      loop_.After(kRetry, [this, alive, rows, effects] {
-        if (*alive) Commit(rows, effects);
-      });
-      return;
-    }
-    Apply(effects);
-    Step();
-  });
+  store_->Commit(rows, alive_([this, rows, effects = std::move(effects)](const auto& stored) {
+                   store_error_ = stored.ok() ? "" : stored.error().message;
+                   if (!stored.ok() && stored.error().kind != env::CommitFailure::kRefused)
+                     return StoreLost(stored.error());
+                   if (!stored.ok()) {
+                     log_.Error("the state cannot be stored, and nothing is promised until it can",
+                                {{"why", stored.error().message}});
+                     loop_.After(kRetry, alive_([this, rows, effects] { Commit(rows, effects); }));
+                     return;
+                   }
+                   Apply(effects);
+                   Step();
+                 }));
 }
 
 void StandaloneCluster::ProbeStore() {
@@ -122,8 +124,7 @@ void StandaloneCluster::ProbeStore() {
   if (store_ == nullptr || stepping_ || !due) return;
   store_tried_ = loop_.Now();
   store_->Commit({{kStandaloneProbe, "written", std::to_string(loop_.Wall().ms)}},
-                 [this, alive = alive_](const env::CommitStatus& stored) {
-                   if (!*alive) return;
+                 alive_([this](const env::CommitStatus& stored) {
                    if (!stored.ok() && stored.error().kind != env::CommitFailure::kRefused) {
                      return StoreLost(stored.error());
                    }
@@ -131,7 +132,7 @@ void StandaloneCluster::ProbeStore() {
                      log_.Error("the state cannot be stored", {{"why", stored.error().message}});
                    }
                    store_error_ = stored.ok() ? "" : stored.error().message;
-                 });
+                 }));
 }
 
 /// What was asked is not answered: nobody knows, or another master does. Step() is not called again.
@@ -171,9 +172,9 @@ base::Result<std::vector<ExecutorSource::Stored>> StandaloneCluster::Load() {
     loaded_applications_[id] = std::move(stored);
   }
   // Where this fails, the next start takes it over again.
-  store_->Commit(std::move(first), [this, alive = alive_](const env::CommitStatus& status) {
-    if (*alive && !status.ok()) log_.Error("the state cannot be stored", {{"why", status.error().message}});
-  });
+  store_->Commit(std::move(first), alive_([this](const env::CommitStatus& status) {
+                   if (!status.ok()) log_.Error("the state cannot be stored", {{"why", status.error().message}});
+                 }));
   return applications;
 }
 
@@ -236,16 +237,12 @@ void StandaloneCluster::OnLoaded() {
   const uint32_t workers = workers_.next();
   Feed(std::move(event));
   for (uint32_t i = 0; i < workers; ++i) CallBack(i);
-  recovery_timer_ = loop_.After(settings_.recovery_timeout, [this] {
-    recovery_timer_ = 0;
-    Feed(sa::RecoveryEnded{});
-  });
+  recovery_timer_.After(settings_.recovery_timeout, [this] { Feed(sa::RecoveryEnded{}); });
 }
 
 void StandaloneCluster::OnRecovered() {
   log_.Info("the master is ALIVE again", {{"after_ms", std::to_string((loop_.Now() - recovery_since_).millis())}});
-  if (recovery_timer_ != 0) loop_.Cancel(recovery_timer_);
-  recovery_timer_ = 0;
+  recovery_timer_.Stop();
   for (auto one = alive_workers_.begin(); one != alive_workers_.end();) {
     const bool dead =
         core_.workers().contains(one->second) && core_.workers()[one->second].state == sa::WorkerState::kDead;
@@ -259,17 +256,14 @@ bool StandaloneCluster::IsUnknown(uint32_t worker) const {
 }
 
 void StandaloneCluster::CallBack(uint32_t worker) {
-  const auto again = [this, alive = alive_, worker] {
-    if (*alive) CallBack(worker);
-  };
+  auto again = alive_([this, worker] { CallBack(worker); });
   if (!IsUnknown(worker)) return;
   if (workers_[worker].peer != 0) {  // it has been told, and is looked at again
     loop_.After(kRetry, again);
     return;
   }
   master_.peers->Connect(workers_[worker].said.worker.address,
-                         [this, alive = alive_, worker, again](std::optional<Peers::PeerId> peer) {
-                           if (!*alive) return;
+                         alive_([this, worker, again](std::optional<Peers::PeerId> peer) {
                            loop_.After(kRetry, again);
                            if (!peer) return;
                            if (!IsUnknown(worker) || workers_[worker].peer != 0) return master_.peers->Close(*peer, "");
@@ -279,7 +273,7 @@ void StandaloneCluster::CallBack(uint32_t worker) {
                            registering_[*peer] = workers_[worker].said.id;
                            if (!master_.peers->Keep(*peer, kWorkerBytes)) return;
                            TellMasterChanged(worker);
-                         });
+                         }));
 }
 
 void StandaloneCluster::TellMasterChanged(uint32_t worker) {

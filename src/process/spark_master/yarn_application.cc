@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/dispatch.h"
 #include "base/stored.h"
 #include "endpoints/spark/master_messages.h"
 #include "endpoints/yarn/rm_convert.h"
@@ -65,7 +66,7 @@ YarnApplication::YarnApplication(env::Loop& loop, env::Net& net, env::Store* sto
   stored_ = std::move(stored);
 }
 
-YarnApplication::~YarnApplication() { *alive_ = false; }
+YarnApplication::~YarnApplication() = default;
 
 /// A call as the application's user. While nothing answers it is repeated; a refusal ends the application.
 template <class Response, class Request>
@@ -75,16 +76,15 @@ void YarnApplication::Call(const char* method, const Request& request, std::func
   target.protocol = std::string(wy::kApplicationClientProtocol);
   target.user.user = registration_.application.user;
   rpc_.Call<Response>(target, method, request, kCallTimeout,
-                      [this, alive = alive_, method, request, done](base::Result<Response, rpc::RpcError> answer) {
-                        if (!*alive || over_) return;
+                      alive_([this, method, request, done](base::Result<Response, rpc::RpcError> answer) {
+                        if (over_) return;
                         if (answer.ok()) return done(std::move(*answer));
                         resource_managers_.Failed(answer.error());
                         if (rpc::IsRefusal(answer.error())) return OnRefused(answer.error().message);
                         if (!submitted_ && ending_) return Over();
-                        loop_.After(kRetry, [this, alive, method, request, done] {
-                          if (*alive) Call<Response>(method, request, done);
-                        });
-                      });
+                        loop_.After(kRetry,
+                                    alive_([this, method, request, done] { Call<Response>(method, request, done); }));
+                      }));
 }
 
 // ---- submission ----------------------------------------------------------------------------------------------------
@@ -137,11 +137,11 @@ void YarnApplication::Submit() {
 /// harmless: a container that is not known is given back, and ids are left out.
 void YarnApplication::Save() {
   if (std::exchange(saving_, true)) return;
-  loop_.After(kSaveDelay, [this, alive = alive_] {
-    if (!*alive || over_) return;
-    saving_ = false;
-    Commit([](const env::CommitStatus&) {});
-  });
+  loop_.After(kSaveDelay, alive_([this] {
+                if (over_) return;
+                saving_ = false;
+                Commit([](const env::CommitStatus&) {});
+              }));
 }
 
 void YarnApplication::Commit(std::function<void(const env::CommitStatus&)> done) {
@@ -149,13 +149,14 @@ void YarnApplication::Commit(std::function<void(const env::CommitStatus&)> done)
   stored_.totals.clear();
   for (const auto& [profile, executors] : policy_.totals()) stored_.totals.push_back({profile, executors});
   std::vector<env::Row> rows{{kApplicationTable, id_, base::EncodeStored(stored_)}};
-  store_->Commit(std::move(rows), [this, alive = alive_, done](const env::CommitStatus& status) {
-    if (!*alive || over_) return;
-    if (!status.ok()) {
-      log_.Warn("an application cannot be stored", {{"application", id_}, {"reason", status.error().message}});
-    }
-    done(status);
-  });
+  store_->Commit(
+      std::move(rows), alive_([this, done](const env::CommitStatus& status) {
+        if (over_) return;
+        if (!status.ok()) {
+          log_.Warn("an application cannot be stored", {{"application", id_}, {"reason", status.error().message}});
+        }
+        done(status);
+      }));
 }
 
 void YarnApplication::Resume() {
@@ -205,9 +206,7 @@ void YarnApplication::OnReport(const wy::ApplicationReportProto& report) {
   }
   const bool eager = loop_.Now() - accepted_at_ < kEagerFor;
   if (ending_ && !eager) return Kill();
-  loop_.After(eager ? kEagerPoll : kCalmPoll, [this, alive = alive_] {
-    if (*alive) AwaitAttempt();
-  });
+  loop_.After(eager ? kEagerPoll : kCalmPoll, alive_([this] { AwaitAttempt(); }));
 }
 
 // ---- executors -----------------------------------------------------------------------------------------------------
@@ -310,18 +309,18 @@ void YarnApplication::KillExecutors(const es::KillExecutors& request, std::funct
 void YarnApplication::Apply(const ExecutorPolicy::Effects& effects) {
   for (const PolicyEffect& effect : effects) {
     if (ending_) return;
-    if (const auto* target = std::get_if<SetTarget>(&effect)) {
-      // Before there is a master the policy remembers; it begins with what was asked for last.
-      if (master_) master_->SetTarget(target->profile, target->size, target->executors);
-    } else if (const auto* release = std::get_if<Release>(&effect)) {
-      if (master_) master_->Release(release->executor);
-    } else if (const auto* give_up = std::get_if<GiveUp>(&effect)) {
-      Remove(give_up->reason);
-    } else if (const auto* added = std::get_if<es::ExecutorAdded>(&effect)) {
-      callbacks_.tell(es::Encode(build_, *added));
-    } else if (const auto* updated = std::get_if<es::ExecutorUpdated>(&effect)) {
-      callbacks_.tell(es::Encode(build_, *updated));
-    }
+    base::Dispatch(
+        effect,
+        [&](const SetTarget& target) {
+          // Before there is a master the policy remembers; it begins with what was asked for last.
+          if (master_) master_->SetTarget(target.profile, target.size, target.executors);
+        },
+        [&](const Release& release) {
+          if (master_) master_->Release(release.executor);
+        },
+        [&](const GiveUp& give_up) { Remove(give_up.reason); },
+        [&](const es::ExecutorAdded& added) { callbacks_.tell(es::Encode(build_, added)); },
+        [&](const es::ExecutorUpdated& updated) { callbacks_.tell(es::Encode(build_, updated)); });
   }
 }
 
@@ -337,9 +336,7 @@ void YarnApplication::OnDismissed(const std::string& reason, int looks) {
         const wy::ApplicationReportProto& report = answer.ApplicationReport();
         if (!IsFinal(report.YarnApplicationState())) {
           if (looks == 0) return Remove(reason);
-          loop_.After(kEagerPoll, [this, alive = alive_, reason, looks] {
-            if (*alive) OnDismissed(reason, looks - 1);
-          });
+          loop_.After(kEagerPoll, alive_([this, reason, looks] { OnDismissed(reason, looks - 1); }));
           return;
         }
         if (!ending_) Tell(report.Diagnostics().empty() ? reason : std::string(report.Diagnostics()));
@@ -370,9 +367,9 @@ void YarnApplication::End(const std::string& reason) {
 
 void YarnApplication::Finish() {
   // In a later turn: this may be one of the master's own callbacks.
-  loop_.Post([this, alive = alive_] {
-    if (*alive && !over_) master_->Finish(end_reason_.empty(), end_reason_, "", [this] { Over(); });
-  });
+  loop_.Post(alive_([this] {
+    if (!over_) master_->Finish(end_reason_.empty(), end_reason_, "", [this] { Over(); });
+  }));
 }
 
 /// There is nothing that could be ended at the resource manager, or it does not let this daemon.
@@ -388,9 +385,7 @@ void YarnApplication::Kill() {
   Call<wy::KillApplicationResponseProto>("forceKillApplication", request,
                                          [this](wy::KillApplicationResponseProto answer) {
                                            if (answer.is_kill_completed.value_or(false)) return Over();
-                                           loop_.After(kRetry, [this, alive = alive_] {
-                                             if (*alive) Kill();
-                                           });
+                                           loop_.After(kRetry, alive_([this] { Kill(); }));
                                          });
 }
 

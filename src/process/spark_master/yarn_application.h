@@ -8,6 +8,7 @@
 
 #include "endpoints/spark/driver_messages.h"
 #include "endpoints/spark/spark_build.h"
+#include "env/alive.h"
 #include "env/log.h"
 #include "env/loop.h"
 #include "env/net.h"
@@ -105,7 +106,7 @@ class YarnApplication final : public Application {
   bool ending_ = false;
   std::string end_reason_;  // empty: the driver is done
   bool over_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::process::spark_master

@@ -5,20 +5,18 @@
 namespace fairlead::process::spark_worker {
 
 Child::~Child() {
-  *alive_ = false;
-  if (kill_timer_ != 0) loop_.Cancel(kill_timer_);
+  alive_.End();
   if (pid_ != 0) (void)processes_.Signal(-pid_, SIGKILL).ok();
 }
 
 base::Status Child::Start(const env::SpawnRequest& request, std::function<void(int32_t code)> on_exit) {
-  const auto pid = processes_.Spawn(request, [this, alive = alive_, on_exit = std::move(on_exit)](env::ExitStatus end) {
-    if (!*alive) return;
-    // What it leaves behind in its session goes, too.
-    (void)processes_.Signal(-pid_, SIGKILL).ok();
-    pid_ = 0;
-    constexpr int kSignalled = 128;
-    on_exit(end.signal != 0 ? kSignalled + end.signal : end.code);
-  });
+  const auto pid = processes_.Spawn(request, alive_([this, on_exit = std::move(on_exit)](env::ExitStatus end) {
+                                      // What it leaves behind in its session goes, too.
+                                      (void)processes_.Signal(-pid_, SIGKILL).ok();
+                                      pid_ = 0;
+                                      constexpr int kSignalled = 128;
+                                      on_exit(end.signal != 0 ? kSignalled + end.signal : end.code);
+                                    }));
   if (!pid) return pid.error();
   pid_ = *pid;
   return {};
@@ -27,7 +25,7 @@ base::Status Child::Start(const env::SpawnRequest& request, std::function<void(i
 void Child::End() {
   if (pid_ == 0 || std::exchange(ending_, true)) return;
   (void)processes_.Signal(pid_, SIGTERM).ok();
-  kill_timer_ = loop_.After(kGrace, [this] { (void)processes_.Signal(-pid_, SIGKILL).ok(); });
+  kill_timer_.After(kGrace, [this] { (void)processes_.Signal(-pid_, SIGKILL).ok(); });
 }
 
 }  // namespace fairlead::process::spark_worker

@@ -2,11 +2,12 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 
 #include "base/result.h"
+#include "env/alive.h"
 #include "env/loop.h"
 #include "env/process.h"
+#include "env/timer.h"
 
 namespace fairlead::process::spark_worker {
 
@@ -33,8 +34,8 @@ class Child {
   env::Processes& processes_;
   int64_t pid_ = 0;  // 0: none runs
   bool ending_ = false;
-  env::Loop::TimerId kill_timer_ = 0;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Timer kill_timer_{loop_};
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::process::spark_worker

@@ -58,14 +58,7 @@ SparkWorker::SparkWorker(const World& world, const es::SparkBuild& build, SparkW
                          std::function<void(const std::string&)> on_given_up)
     : world_(world), build_(build), settings_(std::move(settings)), on_given_up_(std::move(on_given_up)) {}
 
-SparkWorker::~SparkWorker() {
-  *alive_ = false;
-  if (retry_timer_ != 0) world_.loop.Cancel(retry_timer_);
-  if (beat_timer_ != 0) world_.loop.Cancel(beat_timer_);
-  if (use_timer_ != 0) world_.loop.Cancel(use_timer_);
-  if (sweep_timer_ != 0) world_.loop.Cancel(sweep_timer_);
-  if (cleaning_timer_ != 0) world_.loop.Cancel(cleaning_timer_);
-}
+SparkWorker::~SparkWorker() = default;
 
 es::EndpointReference SparkWorker::Self() const { return {{settings_.host, local().port}, kEndpoint}; }
 
@@ -87,7 +80,7 @@ SparkWorker::PeerId SparkWorker::AddPeer(std::unique_ptr<env::Stream> stream, sp
 }
 
 void SparkWorker::Sweep() {
-  sweep_timer_ = world_.loop.After(spark_rpc::kSweepInterval, [this] { Sweep(); });
+  sweep_timer_.After(spark_rpc::kSweepInterval, [this] { Sweep(); });
   std::vector<PeerId> overdue;
   for (auto& [id, peer] : peers_) {
     if (peer.Overdue(world_.loop.Now())) overdue.push_back(id);
@@ -168,20 +161,19 @@ void SparkWorker::Report(const es::WorkerMessage& message) {
 // ---- registration --------------------------------------------------------------------------------------------------
 
 void SparkWorker::TryMasters() {
-  if (retry_timer_ != 0) world_.loop.Cancel(retry_timer_);
-  retry_timer_ = 0;
+  retry_timer_.Stop();
   if (master_peer_ != 0) return;
   const base::Duration alone = world_.loop.Now() - alone_since_;
   if (alone > settings_.patience) return on_given_up_("All masters are unresponsive! Giving up.");
   for (const PeerId peer : std::set<PeerId>(asked_)) peers_.at(peer).connection->Close("");
   for (const es::RpcAddress& master : settings_.masters) Register(master);
-  retry_timer_ = world_.loop.After(alone < kEager ? kEagerRetry : kCalmRetry, [this] { TryMasters(); });
+  retry_timer_.After(alone < kEager ? kEagerRetry : kCalmRetry, [this] { TryMasters(); });
 }
 
 void SparkWorker::Register(const es::RpcAddress& master) {
   world_.net.Connect({master.host, static_cast<uint16_t>(master.port)}, kConnectTimeout,
-                     [this, alive = alive_, master](base::Result<std::unique_ptr<env::Stream>> stream) {
-                       if (!*alive || master_peer_ != 0) return;
+                     alive_([this, master](base::Result<std::unique_ptr<env::Stream>> stream) {
+                       if (master_peer_ != 0) return;
                        if (!stream.ok()) {
                          return world_.log.Warn("a master cannot be reached",
                                                 {{"master", master.ToString()}, {"why", stream.error().message}});
@@ -203,7 +195,7 @@ void SparkWorker::Register(const es::RpcAddress& master) {
                        message.master = master;
                        message.resources = settings_.resources;
                        Send(peer, message);
-                     });
+                     }));
 }
 
 void SparkWorker::SetMaster(PeerId peer, const es::EndpointReference& master, const std::string& web_url) {
@@ -212,8 +204,7 @@ void SparkWorker::SetMaster(PeerId peer, const es::EndpointReference& master, co
   master_url_ = "spark://" + master.address.ToString();
   master_web_url_ = web_url;
   asked_.erase(peer);
-  if (retry_timer_ != 0) world_.loop.Cancel(retry_timer_);
-  retry_timer_ = 0;
+  retry_timer_.Stop();
 }
 
 void SparkWorker::LearnMaster(std::function<void()> then) {
@@ -306,14 +297,12 @@ void SparkWorker::Follow(PeerId peer, const es::MasterChanged& message) {
 }
 
 void SparkWorker::Beat() {
-  beat_timer_ = world_.loop.After(settings_.heartbeat, [this] { Beat(); });
+  beat_timer_.After(settings_.heartbeat, [this] { Beat(); });
   if (master_peer_ != 0) Send(master_peer_, es::Heartbeat{id_, Self()});
 }
 
 void SparkWorker::TellUse() {
-  if (use_timer_ != 0) world_.loop.Cancel(use_timer_);
-  use_timer_ = world_.loop.After(kMeasureInterval, [this] {
-    use_timer_ = 0;
+  use_timer_.After(kMeasureInterval, [this] {
     if (!master_is_ours_) return;
     const std::string name = es::EndpointNameOf(settings_.measure(world_.loop.Now()));
     AskMaster(es::kVerifierEndpoint, es::EncodeCheckExistence(build_, name),
@@ -337,9 +326,9 @@ void SparkWorker::Leave() {
                                      if (on_all_ended_) done();
                                    });
   if (!asked) return done();
-  world_.loop.After(kPatience, [this, alive = alive_, done] {
-    if (*alive && on_all_ended_) done();
-  });
+  world_.loop.After(kPatience, alive_([this, done] {
+                      if (on_all_ended_) done();
+                    }));
 }
 
 void SparkWorker::Decommission() {

@@ -14,10 +14,12 @@
 #include "endpoints/spark/spark_build.h"
 #include "endpoints/spark/worker_messages.h"
 #include "endpoints/spark/worker_use.h"
+#include "env/alive.h"
 #include "env/disk.h"
 #include "env/log.h"
 #include "env/loop.h"
 #include "env/net.h"
+#include "env/timer.h"
 #include "process/peers/peer_table.h"
 #include "process/spark_rpc/guest.h"
 #include "process/spark_worker/launch.h"
@@ -234,11 +236,11 @@ class SparkWorker {
   };
   std::optional<Rival> rival_;
   base::Instant alone_since_;
-  env::Loop::TimerId retry_timer_ = 0;
-  env::Loop::TimerId beat_timer_ = 0;
-  env::Loop::TimerId use_timer_ = 0;
-  env::Loop::TimerId sweep_timer_ = 0;
-  env::Loop::TimerId cleaning_timer_ = 0;
+  env::Timer retry_timer_{world_.loop};
+  env::Timer beat_timer_{world_.loop};
+  env::Timer use_timer_{world_.loop};
+  env::Timer sweep_timer_{world_.loop};
+  env::Timer cleaning_timer_{world_.loop};
 
   std::map<std::string, ExecutorRun> executors_;
   std::map<std::string, ExecutorRun> finished_executors_;
@@ -249,7 +251,7 @@ class SparkWorker {
   std::set<std::string> finished_applications_;
   bool decommissioned_ = false;
   std::function<void()> on_all_ended_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::process::spark_worker

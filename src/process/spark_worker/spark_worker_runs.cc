@@ -107,10 +107,8 @@ void SparkWorker::TakeUp(const SupervisedRun& run) {
     local_directories_[record->application] = record->local_directories;
   }
   if (run.pid != 0) return;
-  world_.loop.Post([this, alive = alive_, run] {
-    if (!*alive) return;
-    run.code ? OnEnded(run.key, *run.code, run.note) : OnFailed(run.key, run.failure);
-  });
+  world_.loop.Post(
+      alive_([this, run] { run.code ? OnEnded(run.key, *run.code, run.note) : OnFailed(run.key, run.failure); }));
 }
 
 void SparkWorker::OnStarted(const std::string& key, int64_t pid) {
@@ -295,7 +293,7 @@ void SparkWorker::CleanUp(const std::string& application) {
 /// From time to time: what ended long ago. An application that has not ended keeps its directory, where Spark's own
 /// Worker takes it from one without an executor here.
 void SparkWorker::CleanWorkDirectory() {
-  cleaning_timer_ = world_.loop.After(settings_.cleaning->interval, [this] { CleanWorkDirectory(); });
+  cleaning_timer_.After(settings_.cleaning->interval, [this] { CleanWorkDirectory(); });
   std::set<std::string> in_use;
   for (const auto& [key, run] : executors_) in_use.insert(run.launch.application);
   for (const auto& [application, directories] : local_directories_) in_use.insert(application);
@@ -374,11 +372,11 @@ base::Status SparkWorker::StartDriver(const std::string& id) {
   run.pausing = true;  // until its jar is there
   const auto copied = std::make_shared<base::Status>();
   world_.loop.Offload([disk = &world_.disk, jar = *jar, copied] { *copied = CopyJar(*disk, jar.from, jar.to); },
-                      [this, alive = alive_, id, jar = jar->to, copied] {
-                        if (!*alive || !drivers_.contains(id)) return;
+                      alive_([this, id, jar = jar->to, copied] {
+                        if (!drivers_.contains(id)) return;
                         const base::Status started = copied->ok() ? RunDriver(id, jar) : *copied;
                         if (!started.ok()) OnFailed(id, started.error().message);
-                      });
+                      }));
   return {};
 }
 
@@ -404,10 +402,11 @@ void SparkWorker::OnDriverExit(const std::string& id, int32_t code) {
   world_.log.Warn("a supervised driver ended and is started again",
                   {{"driver", id}, {"code", std::to_string(code)}, {"after_ms", std::to_string(run.pause.millis())}});
   run.pausing = true;
-  world_.loop.After(run.pause, [this, alive = alive_, id] {
-    if (!*alive || !drivers_.contains(id)) return;
-    if (const base::Status started = StartDriver(id); !started.ok()) OnFailed(id, started.error().message);
-  });
+  world_.loop.After(run.pause, alive_([this, id] {
+                      if (!drivers_.contains(id)) return;
+                      if (const base::Status started = StartDriver(id); !started.ok())
+                        OnFailed(id, started.error().message);
+                    }));
   run.pause = std::min(run.pause + run.pause, kPauseMax);
 }
 

@@ -14,10 +14,7 @@ base::Result<std::unique_ptr<Supervisor>> Supervisor::Start(const World& world, 
   return supervisor;
 }
 
-Supervisor::~Supervisor() {
-  *alive_ = false;
-  if (away_timer_ != 0) world_.loop.Cancel(away_timer_);
-}
+Supervisor::~Supervisor() = default;
 
 std::vector<SupervisedRun> Supervisor::Runs() const {
   std::vector<SupervisedRun> runs;
@@ -27,8 +24,7 @@ std::vector<SupervisedRun> Supervisor::Runs() const {
 
 void Supervisor::Attach() {
   has_worker_ = true;
-  if (away_timer_ != 0) world_.loop.Cancel(away_timer_);
-  away_timer_ = 0;
+  away_timer_.Stop();
 }
 
 void Supervisor::Detach() {
@@ -36,16 +32,13 @@ void Supervisor::Detach() {
   listener_ = {};
   world_.log.Warn("the worker is gone",
                   {{"runs", std::to_string(runs_.size())}, {"kept_for_ms", std::to_string(absence_.millis())}});
-  away_timer_ = world_.loop.After(absence_, [this] {
-    away_timer_ = 0;
-    Quit();
-  });
+  away_timer_.After(absence_, [this] { Quit(); });
 }
 
 void Supervisor::Tell(std::function<void(const Listener& listener)> what) {
-  world_.loop.Post([this, alive = alive_, what = std::move(what)] {
-    if (*alive && listener_.on_ended) what(listener_);
-  });
+  world_.loop.Post(alive_([this, what = std::move(what)] {
+    if (listener_.on_ended) what(listener_);
+  }));
 }
 
 void Supervisor::Start(RunOrder order) {

@@ -5,10 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "env/alive.h"
 #include "env/log.h"
 #include "env/loop.h"
 #include "env/net.h"
 #include "env/process.h"
+#include "env/timer.h"
 #include "process/spark_worker/child.h"
 #include "process/spark_worker/supervision.h"
 #include "process/spark_worker/watch_port.h"
@@ -80,8 +82,8 @@ class Supervisor final : public Supervision {
   Listener listener_;
   bool has_worker_ = false;
   base::Duration absence_;
-  env::Loop::TimerId away_timer_ = 0;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Timer away_timer_{world_.loop};
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::process::spark_worker

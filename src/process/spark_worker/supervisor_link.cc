@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/dispatch.h"
 #include "base/stored.h"
 
 namespace fairlead::process::spark_worker {
@@ -65,7 +66,7 @@ void FrameStream::Write(const std::string& frame) {
 
 void FrameStream::OnData(std::string_view bytes) {
   buffer_.append(bytes);
-  const std::shared_ptr<bool> alive = alive_;
+  const env::Alive::Watch alive = alive_.watch();
   constexpr size_t kHead = 4;
   size_t at = 0;
   while (buffer_.size() - at >= kHead) {
@@ -78,7 +79,7 @@ void FrameStream::OnData(std::string_view bytes) {
     const std::string frame = buffer_.substr(at + kHead, size);
     at += kHead + size;
     on_frame_(frame);
-    if (!*alive) return;
+    if (!alive) return;
   }
   buffer_.erase(0, at);
 }
@@ -136,19 +137,13 @@ void SupervisorServer::OnHello(uint64_t id, const LinkHello& hello) {
 }
 
 void SupervisorServer::Follow(ToSupervisor order) {
-  if (auto* identity = std::get_if<WorkerIdentity>(&order)) {
-    supervisor_->SetIdentity(std::move(*identity));
-  } else if (auto* run = std::get_if<RunOrder>(&order)) {
-    supervisor_->Start(std::move(*run));
-  } else if (const auto* end = std::get_if<LinkEnd>(&order)) {
-    supervisor_->End(end->key);
-  } else if (const auto* forget = std::get_if<LinkForget>(&order)) {
-    supervisor_->Forget(forget->key);
-  } else if (const auto* keep = std::get_if<LinkKeepFor>(&order)) {
-    supervisor_->KeepFor(base::Duration::Millis(keep->absence_ms));
-  } else if (std::holds_alternative<LinkQuit>(order)) {
-    supervisor_->Quit();
-  }
+  base::Dispatch(
+      order, [&](WorkerIdentity& identity) { supervisor_->SetIdentity(std::move(identity)); },
+      [&](RunOrder& run) { supervisor_->Start(std::move(run)); },
+      [&](const LinkEnd& end) { supervisor_->End(end.key); },
+      [&](const LinkForget& forget) { supervisor_->Forget(forget.key); },
+      [&](const LinkKeepFor& keep) { supervisor_->KeepFor(base::Duration::Millis(keep.absence_ms)); },
+      [&](const LinkQuit&) { supervisor_->Quit(); }, base::Ignored<LinkHello>{});  // the first message
 }
 
 void SupervisorServer::OnClosed(uint64_t id) {
@@ -173,18 +168,23 @@ void SupervisorLink::Say(const ToSupervisor& message) { stream_.Write(base::Enco
 void SupervisorLink::OnFrame(std::string_view frame) {
   const auto said = base::DecodeStored<Incoming>(frame, kFrameKind);
   if (!said.ok()) return OnClosed(said.error().message);
-  const ToWorker& message = said->message;
-  if (const auto* welcome = std::get_if<LinkWelcome>(&message)) {
-    if (done_) std::exchange(done_, nullptr)(*welcome);
-  } else if (const auto* refused = std::get_if<LinkRefused>(&message)) {
-    if (done_) std::exchange(done_, nullptr)(base::Error{refused->why});
-  } else if (const auto* started = std::get_if<LinkStarted>(&message)) {
-    if (listener_.on_started) listener_.on_started(started->key, started->pid);
-  } else if (const auto* failed = std::get_if<LinkFailed>(&message)) {
-    if (listener_.on_failed) listener_.on_failed(failed->key, failed->why);
-  } else if (const auto* ended = std::get_if<LinkEnded>(&message)) {
-    if (listener_.on_ended) listener_.on_ended(ended->key, ended->code, ended->note);
-  }
+  base::Dispatch(
+      said->message,
+      [&](const LinkWelcome& welcome) {
+        if (done_) std::exchange(done_, nullptr)(welcome);
+      },
+      [&](const LinkRefused& refused) {
+        if (done_) std::exchange(done_, nullptr)(base::Error{refused.why});
+      },
+      [&](const LinkStarted& started) {
+        if (listener_.on_started) listener_.on_started(started.key, started.pid);
+      },
+      [&](const LinkFailed& failed) {
+        if (listener_.on_failed) listener_.on_failed(failed.key, failed.why);
+      },
+      [&](const LinkEnded& ended) {
+        if (listener_.on_ended) listener_.on_ended(ended.key, ended.code, ended.note);
+      });
 }
 
 void SupervisorLink::OnClosed(const std::string& reason) {

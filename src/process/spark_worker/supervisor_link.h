@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "env/alive.h"
 #include "env/loop.h"
 #include "env/net.h"
 #include "process/spark_worker/supervision.h"
@@ -93,7 +94,7 @@ class FrameStream final : private env::StreamHandler {
   /// `on_frame` and `on_closed` are not called from inside a call to this object, but it may be destroyed in them.
   FrameStream(std::unique_ptr<env::Stream> stream, std::function<void(std::string_view frame)> on_frame,
               std::function<void(const std::string& reason)> on_closed);
-  ~FrameStream() override { *alive_ = false; }
+  ~FrameStream() override = default;
   void Write(const std::string& frame);
 
  private:
@@ -103,7 +104,7 @@ class FrameStream final : private env::StreamHandler {
   const std::function<void(std::string_view)> on_frame_;
   const std::function<void(const std::string&)> on_closed_;
   std::string buffer_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 /// A supervisor's side: one worker at a time.

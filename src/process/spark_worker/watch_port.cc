@@ -31,9 +31,7 @@ base::Result<std::unique_ptr<WatchPort>> WatchPort::Listen(env::Loop& loop, env:
   return port;
 }
 
-WatchPort::~WatchPort() {
-  if (sweep_timer_ != 0) loop_.Cancel(sweep_timer_);
-}
+WatchPort::~WatchPort() = default;
 
 void WatchPort::Take(std::unique_ptr<env::Stream> stream) {
   if (!table_.MakeRoom(stream->peer().host)) return;
@@ -72,7 +70,7 @@ void WatchPort::OnClosed(uint64_t id) {
 }
 
 void WatchPort::Sweep() {
-  sweep_timer_ = loop_.After(spark_rpc::kSweepInterval, [this] { Sweep(); });
+  sweep_timer_.After(spark_rpc::kSweepInterval, [this] { Sweep(); });
   std::vector<uint64_t> overdue;
   for (auto& [id, peer] : peers_) {
     if (peer.Overdue(loop_.Now())) overdue.push_back(id);

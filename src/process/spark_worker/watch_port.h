@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "env/loop.h"
 #include "env/net.h"
+#include "env/timer.h"
 #include "process/peers/peer_table.h"
 #include "process/spark_rpc/guest.h"
 
@@ -37,7 +38,7 @@ class WatchPort {
   peers::PeerTable table_{peers::PeerLimits{}};  // before the peers, which have seats
   std::map<uint64_t, spark_rpc::Guest> peers_;
   uint64_t last_peer_ = 0;
-  env::Loop::TimerId sweep_timer_ = 0;
+  env::Timer sweep_timer_{loop_};
 };
 
 }  // namespace fairlead::process::spark_worker

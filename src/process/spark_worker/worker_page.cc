@@ -166,13 +166,12 @@ void WorkerPages::ReadNext() {
   order.reply = nullptr;  // of the loop's thread
   loop_.Offload([response, order = std::move(order), disk = &disk_,
                  lengths = lengths_] { *response = Read(*disk, order, *lengths); },
-                [this, alive = alive_, response] {
-                  if (!*alive) return;
+                alive_([this, response] {
                   const http::Server::Reply reply = std::move(orders_.front().reply);
                   orders_.pop_front();
                   if (!orders_.empty()) ReadNext();
                   reply(std::move(*response));
-                });
+                }));
 }
 
 http::Response WorkerPages::Read(env::Disk& disk, const LogOrder& order, LogFiles::Lengths& lengths) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "env/alive.h"
 #include "env/disk.h"
 #include "env/loop.h"
 #include "process/http/http.h"
@@ -30,7 +31,6 @@ std::string WorkerNotices(const SparkWorker& worker);
 class WorkerPages {
  public:
   WorkerPages(env::Loop& loop, env::Disk& disk) : loop_(loop), disk_(disk) {}
-  ~WorkerPages() { *alive_ = false; }
 
   void Handle(const SparkWorker& worker, const http::Request& request, const http::Server::Reply& reply);
 
@@ -55,7 +55,7 @@ class WorkerPages {
   env::Disk& disk_;
   std::deque<LogOrder> orders_;                                                         // the first one is being read
   std::shared_ptr<LogFiles::Lengths> lengths_ = std::make_shared<LogFiles::Lengths>();  // of who reads
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::process::spark_worker

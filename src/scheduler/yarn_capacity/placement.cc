@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/text.h"
 #include "scheduler/yarn_capacity/placement_3_3.h"
 
 namespace fairlead::scheduler::yarn_capacity {
@@ -24,12 +25,6 @@ std::vector<std::string> Split(const std::string& path) {
   }
   while (parts.size() > 1 && parts.back().empty()) parts.pop_back();
   return parts;
-}
-
-std::string Join(const std::vector<std::string>& parts, size_t count) {
-  std::string path;
-  for (size_t i = 0; i < count; ++i) path += (i == 0 ? "" : ".") + parts[i];
-  return path;
 }
 
 std::string Clean(const std::string& name) {
@@ -89,10 +84,10 @@ class Variables {
       if (const auto it = values_.find(parts[i]); it != values_.end()) {
         parts[i] = it->second;
       } else if (parts[i] == "%secondary_group" && !secondary_.empty()) {
-        parts[i] = SecondaryGroup(i == 0 ? "" : Join(parts, i) + ".");
+        parts[i] = SecondaryGroup(i == 0 ? "" : base::Joined(std::span(parts).first(i), ".") + ".");
       }
     }
-    return Join(parts, parts.size());
+    return base::Joined(parts, ".");
   }
 
  private:
@@ -116,7 +111,7 @@ std::optional<std::string> NormalizeRoot(const Books& books, const std::string& 
   const QueueId id = books.queues.Find(parts.front());
   if (!id.valid()) return std::nullopt;
   parts.front() = books.queues[id].path;
-  return Join(parts, parts.size());
+  return base::Joined(parts, ".");
 }
 
 enum class Validity : uint8_t { kExists, kCreatable, kNot };
@@ -132,12 +127,12 @@ Validity Validate(const Books& books, const std::string& path) {
   if (names.Find(path).valid()) return Validity::kExists;
   const std::vector<std::string> parts = Split(path);
   if (names.Ambiguous(path) || parts.size() < 2) return Validity::kNot;
-  const std::string parent = Join(parts, parts.size() - 1);
+  const std::string parent = base::Joined(std::span(parts).first(parts.size() - 1), ".");
   if (names.Ambiguous(parent)) return Validity::kNot;
   const QueueId parent_id = names.Find(parent);
   if (parent_id.valid()) return MakesQueues(books, parent_id) ? Validity::kCreatable : Validity::kNot;
   if (parts.size() < 3) return Validity::kNot;
-  const std::string grand = Join(parts, parts.size() - 2);
+  const std::string grand = base::Joined(std::span(parts).first(parts.size() - 2), ".");
   if (names.Ambiguous(grand)) return Validity::kNot;
   return MakesQueues(books, names.Find(grand)) ? Validity::kCreatable : Validity::kNot;
 }
@@ -188,7 +183,7 @@ CapacityProblem CheckDynamic(const Books& books, const std::string& path, const 
   if (variables.contains(parts.front())) return {};
   size_t fixed = 1;
   while (fixed < parts.size() && !variables.contains(parts[fixed])) ++fixed;
-  const std::optional<std::string> rooted = NormalizeRoot(books, Join(parts, fixed));
+  const std::optional<std::string> rooted = NormalizeRoot(books, base::Joined(std::span(parts).first(fixed), "."));
   if (!rooted) return Wrong("Path root of '" + path + "' does not exist or is ambiguous");
   if (const QueueId id = books.queues.Find(*rooted); id.valid()) {
     return books.queues[id].leaf ? Wrong("Queue path '" + path + "' is invalid because '" + *rooted +
@@ -196,7 +191,8 @@ CapacityProblem CheckDynamic(const Books& books, const std::string& path, const 
                                  : CapacityProblem{};
   }
   if (fixed > 1) {
-    const std::optional<std::string> parent = NormalizeRoot(books, Join(parts, fixed - 1));
+    const std::optional<std::string> parent =
+        NormalizeRoot(books, base::Joined(std::span(parts).first(fixed - 1), "."));
     if (parent && MakesQueues(books, books.queues.Find(*parent))) return {};
   }
   return Wrong("No eligible parent found on path '" + path + "'.");

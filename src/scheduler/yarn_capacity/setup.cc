@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text.h"
 #include "model/queue_lifetimes.h"
 #include "scheduler/yarn_capacity/capacity.h"
 
@@ -54,12 +55,6 @@ std::vector<std::string> PartsOf(const std::string& path) {
   return parts;
 }
 
-std::string Join(const std::vector<std::string>& parts) {
-  std::string path;
-  for (const std::string& part : parts) path += (path.empty() ? "" : ".") + part;
-  return path;
-}
-
 /// AutoCreatedQueueTemplate.setTemplateConfigEntries: the parent's own path, then with "*" for its last parts.
 model::CapacityQueueKeys TemplatesOf(const Books& books, const std::string& parent) {
   model::CapacityQueueKeys found;
@@ -72,7 +67,7 @@ model::CapacityQueueKeys TemplatesOf(const Books& books, const std::string& pare
   const int32_t last = static_cast<int32_t>(parts.size()) - 1;
   const int32_t levels = root ? 0 : std::min(last, depth);
   for (int32_t level = 0; level <= levels; ++level) {
-    if (const auto* keys = FindKeys(books, Join(parts)); keys != nullptr) {
+    if (const auto* keys = FindKeys(books, base::Joined(parts, ".")); keys != nullptr) {
       Fill(found.children, keys->children);
       Fill(found.leaves, keys->leaves);
       Fill(found.parents, keys->parents);

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "config/allocation_file.h"
 #include "model/access_list.h"
 
@@ -46,8 +47,6 @@ std::vector<std::string> GroupsOfAccount(const std::string& user) {
   return names;
 }
 
-std::string Trim(std::string_view text) { return boost::algorithm::trim_copy(std::string(text)); }
-
 using Overrides = std::map<std::string, std::vector<std::string>>;
 
 /// "user=group,group;user=": the machine is not asked for these.
@@ -57,9 +56,9 @@ Overrides ReadOverrides(const config::HadoopConf& conf) {
   const std::string text = conf.String(kOverrides);
   boost::algorithm::split(users, text, [](char c) { return c == ';'; });
   for (const std::string& part : users) {
-    if (Trim(part).empty()) continue;
+    if (base::Trimmed(part).empty()) continue;
     const size_t equals = part.find('=');
-    const std::string user = Trim(part.substr(0, equals));
+    const std::string user(base::Trimmed(part.substr(0, equals)));
     if (user.empty() || equals == std::string::npos || part.find('=', equals + 1) != std::string::npos) {
       conf.Refuse(kOverrides, "'" + part + "' names no user and his groups; write user=group,group;other=group");
       continue;
@@ -75,7 +74,7 @@ Overrides ReadOverrides(const config::HadoopConf& conf) {
 }
 
 GroupLookup ReadMapping(const config::HadoopConf& conf) {
-  const std::string mapping = Trim(conf.String(kMapping));
+  const std::string mapping(base::Trimmed(conf.String(kMapping)));
   const std::string name = mapping.substr(mapping.rfind('.') + 1);
   if (name == "NullGroupsMapping") return [](const std::string&) { return std::vector<std::string>(); };
   for (const char* known :

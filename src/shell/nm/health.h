@@ -1,8 +1,8 @@
 #pragma once
 
-#include <memory>
 #include <string>
 
+#include "env/alive.h"
 #include "env/loop.h"
 #include "env/process.h"
 #include "process/nm/node_manager.h"
@@ -42,7 +42,7 @@ class NmHealth {
   std::string script_error_;  // "" : healthy
   int64_t script_pid_ = 0;
   bool script_timed_out_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::shell

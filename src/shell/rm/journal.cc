@@ -92,16 +92,13 @@ void JournalWriter::BeginSegment(const JournalHeader& header) {
   if (base::Status begun = Begin(header); !begun.ok()) Stop("its next file cannot be begun: " + begun.error().message);
 }
 
-JournalWriter::~JournalWriter() {
-  Flush();
-  loop_.Cancel(flush_timer_);
-}
+JournalWriter::~JournalWriter() { Flush(); }
 
 void JournalWriter::Append(const JournalBatch& batch) {
   if (!file_) return;
   Put(base::EncodeStored(batch));
   if (buffer_.size() >= kFlushBytes) return Flush();
-  if (flush_timer_ == 0) flush_timer_ = loop_.After(kFlushDelay, [this] { Flush(); });
+  if (!flush_timer_.waits()) flush_timer_.After(kFlushDelay, [this] { Flush(); });
 }
 
 void JournalWriter::Put(std::string_view payload) {
@@ -118,8 +115,7 @@ void JournalWriter::Put(std::string_view payload) {
 }
 
 void JournalWriter::Flush() {
-  loop_.Cancel(flush_timer_);
-  flush_timer_ = 0;
+  flush_timer_.Stop();
   if (!file_ || buffer_.empty()) return;
   const base::Status written = file_->Append(buffer_);
   buffer_.clear();

@@ -14,6 +14,7 @@
 #include "base/time.h"
 #include "env/disk.h"
 #include "env/loop.h"
+#include "env/timer.h"
 
 // The journal of a core: every batch of outside events with its times and the hash of the effects it had, for
 // `fairlead replay`. It is written behind and never needed for recovery. It goes on for ever in segments, of which the
@@ -90,7 +91,7 @@ class JournalWriter {
   uint64_t header_bytes_ = 0;  // and of the header
   std::function<void(const std::string&)> on_stop_;
   std::string buffer_;
-  env::Loop::TimerId flush_timer_ = 0;
+  env::Timer flush_timer_{loop_};
 };
 
 /// Goes through the bytes of a journal file, a batch at a time.

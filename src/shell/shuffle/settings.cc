@@ -8,6 +8,7 @@
 #include <sstream>
 #include <thread>
 
+#include "base/text.h"
 #include "shell/base/known_hosts.h"
 #include "shell/base/open_ports.h"
 
@@ -19,35 +20,13 @@ using Properties = std::map<std::string, std::string>;
 
 constexpr uint16_t kDefaultPort = 7337;
 
-std::string_view Trim(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r\f");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\f") - first + 1);
-}
-
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return out;
-}
-
-std::vector<std::string> SplitCommas(std::string_view text) {
-  std::vector<std::string> out;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(','), text.size());
-    if (const auto part = Trim(text.substr(0, end)); !part.empty()) out.emplace_back(part);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return out;
-}
-
 struct Suffix {
   std::string_view name;
   int64_t factor;
 };
 
 base::Result<int64_t> ParseWithSuffix(std::string_view text, std::span<const Suffix> suffixes, int64_t unit) {
-  const std::string lower = Lower(Trim(text));
+  const std::string lower = base::Lowered(base::Trimmed(text));
   int64_t number = 0;
   const auto [end, error] = std::from_chars(lower.data(), lower.data() + lower.size(), number);
   const std::string_view rest = std::string_view(lower).substr(static_cast<size_t>(end - lower.data()));
@@ -72,7 +51,7 @@ class Reader {
   bool Bool(const std::string& key, bool fallback) {
     const auto value = Find(key);
     if (!value) return fallback;
-    const std::string text = Lower(*value);
+    const std::string text = base::Lowered(*value);
     if (text != "true" && text != "false") Refuse(key, "'" + *value + "' is neither true nor false");
     return text == "true";
   }
@@ -157,7 +136,7 @@ void ReadTls(Reader& in, process::shuffle::Config& config) {
       FindTlsOption(in, "privateKeyPassword", "_SPARK_SSL_RPC_PRIVATE_KEY_PASSWORD").value_or("");
   keys.key_store_password = FindTlsOption(in, "keyStorePassword", "_SPARK_SSL_RPC_KEY_STORE_PASSWORD").value_or("");
   keys.protocol = FindTlsOption(in, "protocol").value_or("");
-  keys.cipher_suites = SplitCommas(FindTlsOption(in, "enabledAlgorithms").value_or(""));
+  keys.cipher_suites = base::SplitTrimmed(FindTlsOption(in, "enabledAlgorithms").value_or(""));
   auto context = transport::TlsContext::Make(keys);
   if (!context.ok()) return in.Refuse("spark.ssl.rpc", context.error().message);
   config.tls = *std::move(context);
@@ -169,12 +148,12 @@ Properties ParseSparkProperties(std::string_view text) {
   Properties out;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = Trim(text.substr(0, end));
+    const std::string_view line = base::Trimmed(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.empty() || line[0] == '#' || line[0] == '!') continue;
     const size_t key_end = std::min(line.find_first_of(" \t=:"), line.size());
-    std::string_view value = Trim(line.substr(key_end));
-    if (!value.empty() && (value[0] == '=' || value[0] == ':')) value = Trim(value.substr(1));
+    std::string_view value = base::Trimmed(line.substr(key_end));
+    if (!value.empty() && (value[0] == '=' || value[0] == ':')) value = base::Trimmed(value.substr(1));
     out[std::string(line.substr(0, key_end))] = std::string(value);
   }
   return out;
@@ -307,7 +286,7 @@ base::Result<ShuffleSettings> ReadShuffleSettings(const ShuffleOptions& options)
   }
   std::vector<std::string> roots = options.local_roots;
   if (const auto dirs = properties->find("spark.local.dir"); roots.empty() && dirs != properties->end()) {
-    roots = SplitCommas(dirs->second);
+    roots = base::SplitTrimmed(dirs->second);
   }
   if (const base::Status read = UseLocalRoots(roots, config); !read.ok()) return read.error();
   out.io_threads = options.io_threads;
@@ -332,7 +311,7 @@ base::Result<ShuffleSettings> ReadShuffleSettings(const ShuffleOptions& options)
     std::erase(out.warnings, "");
   }
   if (const auto callers = properties->find(kCallersKey); callers != properties->end()) {
-    out.callers = SplitCommas(callers->second);
+    out.callers = base::SplitTrimmed(callers->second);
   }
   config::HadoopConf names;
   if (const auto hosts = properties->find("fairlead.http.hosts"); hosts != properties->end()) {

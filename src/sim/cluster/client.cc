@@ -29,12 +29,12 @@ JobClient::JobClient(env_sim::Machine& machine, process::rpc::Members rm, JobSpe
   Later(Duration::Millis(1), &JobClient::GetId);
 }
 
-JobClient::~JobClient() { *alive_ = false; }
+JobClient::~JobClient() = default;
 
 void JobClient::Later(Duration delay, void (JobClient::*step)()) {
-  machine_.loop().After(delay, [this, alive = alive_, step] {
-    if (*alive) (this->*step)();
-  });
+  machine_.loop().After(delay, alive_([this, step] {
+    (this->*step)();
+  }));
 }
 
 template <class Response, class Request>
@@ -45,8 +45,7 @@ void JobClient::Call(const char* method, const Request& request, void (JobClient
                                        {"user" + std::to_string(job_.number % 3), "", std::nullopt}};
   rpc_.Call<Response>(
       target, method, request, kCallTimeout,
-      [this, alive = alive_, method, asked = machine_.loop().Now(), again, then = std::move(then)](auto answer) {
-        if (!*alive) return;
+      alive_([this, method, asked = machine_.loop().Now(), again, then = std::move(then)](auto answer) {
         if (answer.ok()) {
           failed_ = false;
           return then(*answer);
@@ -66,7 +65,7 @@ void JobClient::Call(const char* method, const Request& request, void (JobClient
           }
         }
         Later(Wait(), again);
-      });
+      }));
 }
 
 base::Duration JobClient::Wait() { return std::exchange(failed_, true) ? Duration::Seconds(1) : Duration::Millis(1); }

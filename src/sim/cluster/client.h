@@ -1,7 +1,6 @@
 #pragma once
 
-#include <memory>
-
+#include "env/alive.h"
 #include "env_sim/world.h"
 #include "process/rpc/members.h"
 #include "process/rpc/rpc_client.h"
@@ -39,7 +38,7 @@ class JobClient {
   bool failed_ = false;  // the last call
   bool acknowledged_ = false;
   bool ended_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::sim

@@ -56,12 +56,12 @@ CountDriver::CountDriver(env_sim::World& world, env_sim::Machine& machine, std::
   uint8_t bytes[16];
   machine_.loop().RandomBytes(bytes);
   secret_.assign(reinterpret_cast<const char*>(bytes), sizeof bytes);
-  machine_.loop().After(Duration::Millis(100), [this, alive = alive_] {
-    if (*alive) Start();
-  });
+  machine_.loop().After(Duration::Millis(100), alive_([this] {
+    Start();
+  }));
 }
 
-CountDriver::~CountDriver() { *alive_ = false; }
+CountDriver::~CountDriver() = default;
 
 process::driver::ExecutorLaunch CountDriver::MakeLaunch(const env::Endpoint& driver) const {
   process::driver::ExecutorLaunch launch;
@@ -133,9 +133,9 @@ void CountDriver::OnJobEnded(size_t job, const mt::JobEnded& end) {
   }
   if (job + 1 < std::size(kTargets)) {
     if (kTargets[job] == kDoubled) jobs_.Forget({kDoubled}, {});
-    return machine_.loop().Post([this, alive = alive_, next = job + 1] {
-      if (*alive && !finishing_) Submit(next);
-    });
+    return machine_.loop().Post(alive_([this, next = job + 1] {
+      if (!finishing_) Submit(next);
+    }));
   }
   ledger_.ResultRight(attempt_.app);
   Finish("");

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "endpoints/yarn/rpc_identity.h"
+#include "env/alive.h"
 #include "env_sim/world.h"
 #include "process/driver/executor_fleet.h"
 #include "process/driver/job_driver.h"
@@ -45,7 +46,7 @@ class CountDriver final : public Program, private process::driver::PlanSource, p
   std::unique_ptr<process::driver::ExecutorFleet> fleet_;
   Counts result_;
   bool finishing_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 /// Name of the secret among an executor's credentials.

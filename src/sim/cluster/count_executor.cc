@@ -72,12 +72,12 @@ CountExecutor::CountExecutor(env_sim::World& world, env_sim::Machine& machine, e
       exit_(std::move(exit)),
       shuffle_(machine.loop(), machine.net(), settings_.application, FetchLimits()),
       core_([this](we::Message message) { Send(std::move(message)); }, ProgramOf, KeptBytesMax(settings_.job)) {
-  machine_.loop().After(Duration::Millis(100), [this, alive = alive_] {
-    if (*alive) Register(0);
-  });
+  machine_.loop().After(Duration::Millis(100), alive_([this] {
+    Register(0);
+  }));
 }
 
-CountExecutor::~CountExecutor() { *alive_ = false; }
+CountExecutor::~CountExecutor() = default;
 
 void CountExecutor::Exit(int code) {
   if (std::exchange(exited_, true)) return;
@@ -86,15 +86,15 @@ void CountExecutor::Exit(int code) {
 
 void CountExecutor::Register(int tries) {
   shuffle_.Register(settings_.shuffle_service, settings_.id, {settings_.local_directory},
-                    [this, alive = alive_, tries](const base::Status& status) {
-                      if (!*alive || exited_) return;
+                    alive_([this, tries](const base::Status& status) {
+                      if (exited_) return;
                       if (status.ok()) return Connect();
                       ++world_.counts()["shuffle registration tried again"];
                       if (tries > 40) return Exit(1);
-                      machine_.loop().After(kRetry, [this, alive, tries] {
-                        if (*alive) Register(tries + 1);
-                      });
-                    });
+                      machine_.loop().After(kRetry, alive_([this, tries] {
+                        Register(tries + 1);
+                      }));
+                    }));
 }
 
 void CountExecutor::Connect() {
@@ -184,9 +184,9 @@ void CountExecutor::RunNext() {
     running_[task.id] = task;
     Send(we::TaskStarted{task.id});
     const Duration time{settings_.job.task_time.ns / 2 + world_.rng().Between(0, settings_.job.task_time.ns)};
-    machine_.loop().After(time, [this, alive = alive_, task] {
-      if (*alive && Runs(task.id)) Work(task);
-    });
+    machine_.loop().After(time, alive_([this, task] {
+      if (Runs(task.id)) Work(task);
+    }));
   }
 }
 
@@ -248,8 +248,7 @@ void CountExecutor::FetchKept(const Task& task, size_t level, const we::KeptPlac
   callbacks.on_size = [fetch](int64_t size) { fetch->size = size; };
   callbacks.on_bytes = [fetch](std::string_view bytes) { fetch->bytes += bytes; };
   callbacks.on_file = [](const std::shared_ptr<env::File>&, int64_t, int64_t) {};  // only over local sockets
-  callbacks.on_end = [this, alive = alive_, fetch, stream, task, level, at](const base::Status& status) {
-    if (!*alive) return;
+  callbacks.on_end = alive_([this, fetch, stream, task, level, at](const base::Status& status) {
     streams_.erase(stream);
     if (!Runs(task.id)) return;
     Counts counts;
@@ -258,7 +257,7 @@ void CountExecutor::FetchKept(const Task& task, size_t level, const we::KeptPlac
     ++world_.counts()[good ? "cached partition fetched" : "cached partition cannot be fetched"];
     if (good) return HaveInput(task, level, std::move(counts));
     FindInput(task, level + 1);
-  };
+  });
   streams_[stream] =
       shuffle_.OpenStream({at.place.host, static_cast<uint16_t>(at.place.port)}, at.place.executor_id,
                           layout::RddBlockName(task.plan.kept[level], task.partition), std::move(callbacks));
@@ -334,17 +333,17 @@ void CountExecutor::FetchFrom(const std::shared_ptr<Fetching>& fetching, uint32_
   for (const auto& block : blocks) wanted.push_back({block.task, task.partition});
   auto arrived = std::make_shared<std::vector<bool>>(blocks.size(), false);
   ShuffleClient::FetchCallbacks callbacks;
-  callbacks.on_block = [this, alive = alive_, fetching, arrived](size_t i, std::string_view bytes) {
-    if (!*alive || !Runs(fetching->task.id)) return;
+  callbacks.on_block = alive_([this, fetching, arrived](size_t i, std::string_view bytes) {
+    if (!Runs(fetching->task.id)) return;
     (*arrived)[i] = true;
     if (!DecodeInto(bytes, fetching->input)) {
       return Broke(fetching->task, FailureKind::kException, "a block is malformed");
     }
     if (--fetching->missing == 0) Done(fetching->task, fetching->input);
-  };
-  callbacks.on_end = [this, alive = alive_, fetching, arrived, place, tries,
+  });
+  callbacks.on_end = alive_([this, fetching, arrived, place, tries,
                       blocks = std::move(blocks)](const base::Status& status) {
-    if (!*alive || status.ok() || !Runs(fetching->task.id)) return;
+    if (status.ok() || !Runs(fetching->task.id)) return;
     std::vector<tasks::MapOutputTable::Block> rest;
     for (size_t i = 0; i < blocks.size(); ++i) {
       if (!(*arrived)[i]) rest.push_back(blocks[i]);
@@ -354,10 +353,10 @@ void CountExecutor::FetchFrom(const std::shared_ptr<Fetching>& fetching, uint32_
       return Broke(fetching->task, FailureKind::kFetchFailed, status.error().message, rest.front().map, place);
     }
     ++world_.counts()["fetch tried again"];
-    machine_.loop().After(kRetry, [this, alive, fetching, place, rest, tries] {
-      if (*alive) FetchFrom(fetching, place, rest, tries + 1);
-    });
-  };
+    machine_.loop().After(kRetry, alive_([this, fetching, place, rest, tries] {
+      FetchFrom(fetching, place, rest, tries + 1);
+    }));
+  });
   shuffle_.Fetch({at.host, static_cast<uint16_t>(at.port)}, at.executor_id, task.plan.reads, std::move(wanted),
                  std::move(callbacks));
 }

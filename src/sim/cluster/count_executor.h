@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "env/alive.h"
 #include "env_sim/world.h"
 #include "model/tasks.h"
 #include "process/executor/driver_connection.h"
@@ -101,7 +102,7 @@ class CountExecutor final : public Program {
   std::set<int64_t> told_to_kill_;
   int64_t newest_epoch_ = 0;
   bool exited_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::sim

@@ -64,21 +64,20 @@ Master::Master(env_sim::World& world, env_sim::Machine& machine, process::rpc::M
   for (int task = job_.tasks - 1; task >= 0; --task) waiting_.push_back(task);
   if (world_.rng().Chance(job_.master_failure)) {
     const Duration when{world_.rng().Between(0, job_.task_time.ns * 2)};
-    machine_.loop().After(when, [this, alive = alive_] {
-      if (!*alive) return;
+    machine_.loop().After(when, alive_([this] {
       ++world_.counts()["master dies"];
       Exit(1);
-    });
+    }));
   }
   Later(Duration::Millis(100), &Master::Register);
 }
 
-Master::~Master() { *alive_ = false; }
+Master::~Master() = default;
 
 void Master::Later(Duration delay, void (Master::*step)()) {
-  machine_.loop().After(delay, [this, alive = alive_, step] {
-    if (*alive && !exited_) (this->*step)();
-  });
+  machine_.loop().After(delay, alive_([this, step] {
+    if (!exited_) (this->*step)();
+  }));
 }
 
 process::rpc::RpcTarget Master::SchedulerTarget() const {
@@ -129,12 +128,12 @@ void Master::Register() {
   request.rpc_port = -1;
   request.tracking_url = "";
   rpc_.Call<yarn::RegisterApplicationMasterResponseProto>(SchedulerTarget(), "registerApplicationMaster", request,
-                                                          kCallTimeout, [this, alive = alive_](auto answer) {
-                                                            if (!*alive || exited_) return;
+                                                          kCallTimeout, alive_([this](auto answer) {
+                                                            if (exited_) return;
                                                             if (!answer)
                                                               return OnError(answer.error(), &Master::Register);
                                                             Allocate();
-                                                          });
+                                                          }));
 }
 
 yarn::AllocateRequestProto Master::NextRequest() {
@@ -157,12 +156,12 @@ yarn::AllocateRequestProto Master::NextRequest() {
 void Master::Allocate() {
   if (!unanswered_) unanswered_ = NextRequest();
   rpc_.Call<yarn::AllocateResponseProto>(SchedulerTarget(), "allocate", *unanswered_, kCallTimeout,
-                                         [this, alive = alive_](auto answer) {
-                                           if (!*alive || exited_) return;
+                                         alive_([this](auto answer) {
+                                           if (exited_) return;
                                            if (!answer) return OnError(answer.error(), &Master::Allocate);
                                            unanswered_.reset();
                                            OnAllocated(*answer);
-                                         });
+                                         }));
 }
 
 void Master::OnAllocated(const yarn::AllocateResponseProto& response) {
@@ -199,8 +198,8 @@ void Master::StartTask(const yarn::ContainerProto& container, int task) {
       std::string(yarn::kContainerManagementProtocol),
       {life(), "", node_tokens_[node]}};
   rpc_.Call<yarn::StartContainersResponseProto>(target, "startContainers", request, kCallTimeout,
-                                                [this, alive = alive_, id, proto = container.Id()](auto answer) {
-                                                  if (!*alive || exited_) return;
+                                                alive_([this, id, proto = container.Id()](auto answer) {
+                                                  if (exited_) return;
                                                   const auto found = launched_.find(id);
                                                   if (found == launched_.end()) return;
                                                   if (answer.ok() && answer->failed_requests.empty()) {
@@ -212,7 +211,7 @@ void Master::StartTask(const yarn::ContainerProto& container, int task) {
                                                   waiting_.push_back(found->second.task);
                                                   launched_.erase(found);
                                                   releases_.push_back(proto);
-                                                });
+                                                }));
 }
 
 void Master::OnCompleted(const Completed& status) {
@@ -236,12 +235,12 @@ void Master::Finish() {
   request.diagnostics = "";
   request.tracking_url = "";
   rpc_.Call<yarn::FinishApplicationMasterResponseProto>(SchedulerTarget(), "finishApplicationMaster", request,
-                                                        kCallTimeout, [this, alive = alive_](auto answer) {
-                                                          if (!*alive || exited_) return;
+                                                        kCallTimeout, alive_([this](auto answer) {
+                                                          if (exited_) return;
                                                           if (!answer) return OnError(answer.error(), &Master::Finish);
                                                           if (answer->IsUnregistered()) return Exit(0);
                                                           Later(Duration::Millis(200), &Master::Finish);
-                                                        });
+                                                        }));
 }
 
 }  // namespace fairlead::sim

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "endpoints/yarn/credentials.h"
+#include "env/alive.h"
 #include "env_sim/world.h"
 #include "process/rpc/members.h"
 #include "process/rpc/rpc_client.h"
@@ -72,7 +73,7 @@ class Master final : public Program {
   int registration_ = 0;  // goes up as another run of the resource manager wants one
   int response_id_ = 0;
   std::optional<wire::yarn::AllocateRequestProto> unanswered_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::sim

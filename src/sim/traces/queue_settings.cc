@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "model/resources.h"
 
 namespace fairlead::sim {
@@ -30,12 +31,6 @@ std::string ParentOf(const std::string& name) {
   return dot == std::string::npos ? "" : name.substr(0, dot);
 }
 
-std::string Joined(const std::vector<std::string>& parts, const char* between) {
-  std::string out;
-  for (const std::string& part : parts) out += (out.empty() ? "" : between) + part;
-  return out;
-}
-
 std::string AmountText(std::string_view type, int64_t amount) {
   const std::string number = std::to_string(amount);
   if (type == "memory-mb") return number + " MiB";
@@ -52,7 +47,7 @@ std::string AmountsText(const model::ConfiguredResources& resources) {
     if (resources.unnamed == 0 || percent < 100)
       parts.push_back(Percent(percent / 100) + (type == "*" ? "" : " of " + type));
   }
-  return parts.empty() ? "" : Joined(parts, ", ") + (resources.percent.empty() ? "" : " of the cluster");
+  return parts.empty() ? "" : base::Joined(parts, ", ") + (resources.percent.empty() ? "" : " of the cluster");
 }
 
 std::string UnitText(std::string_view type, const model::CapacityEntry& entry) {
@@ -80,14 +75,14 @@ std::string VectorText(const CapacityValue& value) {
     if (value.vector[type].unit != model::CapacityUnit::kNone)
       parts.push_back(UnitText(model::ResourceTypes::Name(type), value.vector[type]));
   }
-  return Joined(parts, ", ");
+  return base::Joined(parts, ", ");
 }
 
 std::string ListText(const model::AccessList& list) {
   if (list.everybody) return "everybody";
   std::vector<std::string> parts = list.users;
   for (const std::string& group : list.groups) parts.push_back("group " + group);
-  return parts.empty() ? "nobody" : Joined(parts, ", ");
+  return parts.empty() ? "nobody" : base::Joined(parts, ", ");
 }
 
 const CapacityValue* CapacityOf(const CapacityQueues& queues, const std::string& path, bool maximum) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/text.h"
 
 namespace fairlead::wire::hadoop_rpc {
 namespace {
@@ -27,15 +28,7 @@ Digest Md5(std::string_view text) {
 
 std::string_view AsText(const Digest& digest) { return {reinterpret_cast<const char*>(digest.data()), digest.size()}; }
 
-std::string Hex(const Digest& digest) {
-  static constexpr char kDigits[] = "0123456789abcdef";
-  std::string out;
-  for (const unsigned char byte : digest) {
-    out.push_back(kDigits[byte >> 4]);
-    out.push_back(kDigits[byte & 15]);
-  }
-  return out;
-}
+std::string Hex(const Digest& digest) { return base::Hex(AsText(digest)); }
 
 bool SameText(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;

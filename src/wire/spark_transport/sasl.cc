@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/check.h"
+#include "base/text.h"
 
 namespace fairlead::wire::spark_transport {
 namespace {
@@ -20,16 +21,6 @@ constexpr size_t kSealedBlockMax = 16 << 20;
 
 uint8_t* Bytes(std::string& text) { return reinterpret_cast<uint8_t*>(text.data()); }
 const uint8_t* Bytes(std::string_view text) { return reinterpret_cast<const uint8_t*>(text.data()); }
-
-std::string Hex(std::string_view bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string out;
-  for (const char c : bytes) {
-    out.push_back(kDigits[static_cast<uint8_t>(c) >> 4]);
-    out.push_back(kDigits[static_cast<uint8_t>(c) & 15]);
-  }
-  return out;
-}
 
 base::Error SaslError(const std::string& what) {
   return {"java.lang.RuntimeException: javax.security.sasl.SaslException: DIGEST-MD5: " + what};
@@ -56,7 +47,8 @@ struct Digest {
   std::string Response(std::string_view method) const {
     std::string a2 = std::string(method) + ":" + uri;
     if (qop != "auth") a2 += ":00000000000000000000000000000000";
-    return Hex(Md5(Hex(HashA1()) + ":" + nonce + ":" + nc + ":" + cnonce + ":" + qop + ":" + Hex(Md5(a2))));
+    return base::Hex(
+        Md5(base::Hex(HashA1()) + ":" + nonce + ":" + nc + ":" + cnonce + ":" + qop + ":" + base::Hex(Md5(a2))));
   }
 };
 

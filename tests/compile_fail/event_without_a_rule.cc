@@ -1,0 +1,13 @@
+// expect: an alternative without a rule, or with two
+#include "base/dispatch.h"
+
+struct Started {};
+struct Ended {};
+
+void Step(const std::variant<Started, Ended>& event) {
+#ifdef RIGHT
+  fairlead::base::Dispatch(event, [](const Started&) {}, fairlead::base::Ignored<Ended>{});
+#else
+  fairlead::base::Dispatch(event, [](const Started&) {});
+#endif
+}
