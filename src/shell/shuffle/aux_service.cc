@@ -55,7 +55,8 @@ base::Result<std::unique_ptr<process::nm::AuxService>> StartSparkShuffle(const c
                                                                          SparkShuffleOptions options) {
   std::map<std::string, std::string> properties;
   for (const auto& [key, value] : conf.Explicit()) {
-    if (key.starts_with("spark.")) properties[key] = conf.String(key, value);
+    if (key.starts_with("spark.") || key.starts_with("fairlead.shuffle.merge."))
+      properties[key] = conf.String(key, value);
   }
   auto log = MakeLog(options.name, options.log_file, env::LogLevel::kInfo);
   process::shuffle::Config config;

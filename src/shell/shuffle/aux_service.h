@@ -20,9 +20,9 @@ struct SparkShuffleOptions {
   std::string log_file;                   // empty: stderr
 };
 
-/// Reads the spark.* keys of yarn-site.xml as the real service does, starts, and gives the service; destroying it stops
-/// the threads. An application's secret comes with its first container (spark.authenticate); on its end what it
-/// registered is forgotten, its directories are the node agent's.
+/// Reads the spark.* keys of yarn-site.xml as the real service does (and fairlead.shuffle.merge.*), starts, and gives
+/// the service; destroying it stops the threads. An application's secret comes with its first container
+/// (spark.authenticate); on its end what it registered is forgotten, its directories are the node agent's.
 base::Result<std::unique_ptr<process::nm::AuxService>> StartSparkShuffle(const config::HadoopConf& conf,
                                                                          SparkShuffleOptions options);
 
