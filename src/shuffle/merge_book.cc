@@ -249,7 +249,11 @@ void MergeBook::Bytes(Push& push, std::string_view bytes) {
     return;
   }
   const size_t before = push.block.deferred.size();
-  if (!push.entry->open || Lost(*push.entry)) {
+  const bool flooded = memory_ > 2 * limits_.memory_bytes;  // by who does not wait
+  if (flooded && push.entry->open) {
+    Count(*push.entry, [&] { push.entry->partition.OnFailure(push.block); });
+  }
+  if (flooded || !push.entry->open || Lost(*push.entry)) {
     push.block.deferred = {};
     push.block.dropped = true;
   } else {

@@ -217,6 +217,21 @@ TEST_F(MergeBookTest, AHostilePusherIsBoundedAndHarmsNobody) {
   EXPECT_EQ(book.CheckInvariants(), "");
 }
 
+TEST_F(MergeBookTest, WhoFloodsItWithoutWaitingIsToldToTryAgain) {
+  MergeBook book(MergeLimits{.memory_bytes = 1 << 20});
+  book.Register("app", Dirs());
+  int collisions = 0;
+  for (int i = 0; i < 5000; ++i) {  // nothing is written
+    Push push = PushOf(i, 0);
+    if (book.Begin(push)) continue;
+    book.Bytes(push, std::string(1000, 'x'));
+    collisions += book.End(push).code == PushCode::kCollision ? 1 : 0;
+  }
+  EXPECT_GT(collisions, 0);
+  EXPECT_LE(book.memory_bytes(), size_t{5} << 19);
+  EXPECT_EQ(book.CheckInvariants(), "");
+}
+
 /// Random pushes, cuts, ends and failing writes: what the files hold is what was answered with success.
 TEST_F(MergeBookTest, FilesHoldExactlyWhatWasAcknowledged) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {

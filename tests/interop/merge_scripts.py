@@ -59,7 +59,7 @@ class Script:
         self.next_request = 100
         self.steps = []
         self.half = {}      # connection -> what is still to be sent of a pushed block
-        self.merged = {}    # (shuffle, merge) -> reduce ids that were pushed to
+        self.ended = set()  # (shuffle, merge) of merges that can be read
         self.latest = {0: 0, 1: 0}
         self.register(0)
         for _ in range(rng.randint(10, 40)):
@@ -69,7 +69,8 @@ class Script:
         for shuffle in (0, 1):
             self.finalize(shuffle, self.latest[shuffle])
             for reduce in range(4):
-                self.read(shuffle, self.latest[shuffle], reduce)
+                if (shuffle, self.latest[shuffle]) in self.ended:
+                    self.read(shuffle, self.latest[shuffle], reduce)
 
     def act(self):
         self.rng.choice((self.push,) * 12 + (self.begin, self.begin, self.go_on_with_some, self.go_on_with_some, self.go_on_with_some, self.cut, self.finalize_some,
@@ -147,6 +148,8 @@ class Script:
     def finalize(self, shuffle, merge, attempt=None):
         number = self.request()
         attempt = self.attempt if attempt is None else attempt
+        if attempt == self.attempt and merge == self.latest[shuffle]:
+            self.ended.add((shuffle, merge))
         self.say(f"{number} FinalizeShuffleMerge({shuffle}, {merge}, attempt {attempt})", rpc(number, b"\x0d" + text(self.app) + struct.pack(">iii", attempt, shuffle, merge)))
 
     def finalize_some(self):
@@ -160,8 +163,9 @@ class Script:
         self.push(shuffle=shuffle, merge=self.latest[shuffle])
 
     def read_some(self):
-        shuffle = self.rng.choice((0, 1))
-        self.read(shuffle, max(0, self.latest[shuffle] - self.rng.choice((0, 0, 1))), self.rng.randint(0, 4))
+        """Spark can read chunks of a merge that has not ended, and remembers their index then."""
+        if self.ended:
+            self.read(*self.rng.choice(sorted(self.ended)), self.rng.randint(0, 4))
 
     def read(self, shuffle, merge, reduce):
         number = self.request()
@@ -182,6 +186,8 @@ class Script:
         merge = self.rng.choice((self.latest[shuffle], -1, self.latest[shuffle] - 1))
         number = self.request()
         attempt = self.rng.choice((self.attempt,) * 6 + (9,))
+        if attempt == self.attempt and merge != self.latest[shuffle] - 1:
+            self.ended = {one for one in self.ended if one[0] != shuffle}
         self.say(f"{number} RemoveShuffleMerge({shuffle}, {merge}, attempt {attempt})", rpc(number, b"\x13" + text(self.app) + struct.pack(">iii", attempt, shuffle, merge)), answers=-1)
 
     def local_dirs(self):
@@ -202,4 +208,6 @@ class Script:
         """kill -9 of the service and a new start over its state."""
         if self.rng.random() < 0.25:
             self.half.clear()
+            for shuffle in (0, 1):  # Spark's service leaves files of merges that had not ended where they are
+                self.latest[shuffle] += (shuffle, self.latest[shuffle]) not in self.ended
             self.say("the service is killed and comes back", b"", answers=0, then="restart")

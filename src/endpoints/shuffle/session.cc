@@ -180,6 +180,7 @@ void Session::OnUpload(const Frame& frame) {
 void Session::BeginPush(const Frame& frame, messages::PushBlockStream push) {
   ++counters_.push_requests;
   ++pushes_;
+  pusher_ = true;
   pushing_ = true;
   part_ = {frame.id, std::move(push), {}, false, false};
   if (frame.following_bytes <= 0) OnPushedBytes();

@@ -187,6 +187,8 @@ class Session {
   void FinishPush(int64_t request, const PushReply& reply);
   /// Pushes whose answers are to come.
   size_t pushes() const { return pushes_; }
+  /// It has pushed something.
+  bool pusher() const { return pusher_; }
   /// Answers FindStream: nullopt where nobody knows the stream.
   void FinishStream(const std::optional<std::string>& app);
   /// The connection is gone.
@@ -267,6 +269,7 @@ class Session {
   std::vector<int64_t> own_streams_;
   PushPart part_;         // not yet given to the host
   bool pushing_ = false;  // a pushed block is coming
+  bool pusher_ = false;
   size_t pushes_ = 0;
 
   bool authenticated_;

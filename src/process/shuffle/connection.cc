@@ -353,8 +353,8 @@ std::string Connection::Sealed(std::string bytes) {
 void Connection::CloseAfterFlush() { closing_ = true; }
 
 bool Connection::Full() const {
-  const bool pushes = session_.pushes() > 0;
-  if (pushes && (session_.pushes() > kPushesMax || worker_.owner().merges()->crowded())) return true;
+  const bool waits = session_.pusher() && (session_.pushes() > kPushesMax || worker_.owner().merges()->crowded());
+  if (waits) return true;
   return stream_->unsent() + output_.size() > high_water_ || !queue_.empty() || !MaySend();
 }
 
