@@ -406,6 +406,7 @@ std::vector<MergeBook::Write> MergeBook::TakeWrites() {
         entry->being_written = true;
         out.push_back({entry, Count(*entry, [&e = *entry] { return e.partition.Take(); })});
         memory_ += out.back().unwritten.bytes.capacity();
+        writing_ += out.back().unwritten.bytes.capacity();
       }
     }
   }
@@ -416,6 +417,7 @@ void MergeBook::Written(Write write, bool ok) {
   MergeEntry& entry = *write.entry;
   entry.being_written = false;
   memory_ -= write.unwritten.bytes.capacity();
+  writing_ -= write.unwritten.bytes.capacity();
   if (ok) return;
   ++counters_.write_failures;
   if (entry.counted == 0) return;  // released meanwhile

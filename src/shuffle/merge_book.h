@@ -200,7 +200,8 @@ class MergeBook {
   App* FindApp(std::string_view app);
   void Open(Push& push, App& app);
   void Replace(Shuffle& shuffle, App& app, const wire::spark_shuffle::PushBlockStream& header);
-  size_t Lasting() const { return memory_ - std::min(memory_, 2 * unwritten_ + deferred_); }
+  /// What no write frees.
+  size_t Lasting() const { return memory_ - std::min(memory_, 2 * unwritten_ + deferred_ + writing_); }
   MergeEntryRef Begin(Shuffle& shuffle, App& app, const wire::spark_shuffle::PushBlockStream& header);
   PushAnswer EndOpen(Push& push, MergeEntry& entry, App& app);
   PushCode LateOrStale(const Push& push) const;
@@ -218,6 +219,7 @@ class MergeBook {
   Outdated outdated_;
   size_t memory_ = 0;     // of entries, what is being written, and deferred bytes
   size_t unwritten_ = 0;  // bytes that no file has, of open partitions
+  size_t writing_ = 0;    // bytes of writes that have not come back
   size_t deferred_ = 0;
   size_t deferred_blocks_ = 0;
   size_t open_ = 0;
