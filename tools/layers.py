@@ -52,13 +52,15 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "process/peers": "",
     "process/http": "base env process/peers wire/json",
     "process/rpc": "base endpoints/yarn env process/peers wire/hadoop_rpc",
+    "process/login": "base endpoints/yarn env process/http wire/hadoop_rpc",
     "process/application": "endpoints/yarn env model process/rpc wire/yarn",
     "process/ask": "base config endpoints/rest model scheduler scheduler/books",
     "process/rm":
-        "base config endpoints/rest endpoints/yarn env model process/ask process/http process/rpc rm scheduler "
+        "base config endpoints/rest endpoints/yarn env model process/ask process/http process/login process/rpc rm scheduler "
         "scheduler/books wire/hadoop_rpc wire/yarn",
     "process/nm":
-        "base endpoints/rest endpoints/yarn env model nm process/http process/peers process/rpc wire/hadoop_rpc wire/yarn",
+        "base endpoints/rest endpoints/yarn env model nm process/http process/login process/peers process/rpc wire/hadoop_rpc "
+        "wire/yarn",
     "process/shuffle":
         "base endpoints/shuffle env model process/peers shuffle wire/spark_shuffle wire/spark_transport",
     "process/driver":
@@ -97,7 +99,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
         "base endpoints/spark env env_sim process/http process/spark_master process/spark_rpc process/spark_worker "
         "sim/cluster wire/json",
     "shell/base": "base config endpoints/rest endpoints/yarn env env_posix model process/http",
-    "shell/kerberos": "base config endpoints/yarn env env_kerberos wire/hadoop_rpc",
+    "shell/kerberos": "base config endpoints/yarn env env_kerberos process/login wire/hadoop_rpc",
     "shell/client":
         "base config endpoints/yarn env_kerberos env_posix process/http process/rpc shell/kerberos wire/hadoop_rpc wire/yarn",
     "shell/shuffle":

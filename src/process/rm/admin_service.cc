@@ -20,7 +20,7 @@ void ResourceManager::OnAdminCall(const rpc::IncomingCall& call) { LearnCaller(c
 void ResourceManager::DoAdminCall(const rpc::IncomingCall& call) {
   const rpc::CallToken to = call.token;
   const auto is = [&](std::string_view name) { return call.method == name; };
-  if (is("refreshServiceAcls")) {
+  if (is("refreshServiceAcls") && !ports_->admission().has_policy()) {
     return Refuse(to, ex::kYarn,
                   "java.io.IOException: Service Authorization (hadoop.security.authorization) not enabled.");
   }
@@ -60,10 +60,14 @@ void ResourceManager::DoAdminCall(const rpc::IncomingCall& call) {
     });
     return server_->ReplyMessage(to, response);
   }
-  if (is("refreshUserToGroupsMappings")) groups_.Expire();
+  if (is("refreshUserToGroupsMappings")) {
+    groups_.Expire();
+    ports_->admission().ExpireGroups();
+  }
+  if (is("refreshServiceAcls") || is("refreshSuperUserGroupsConfiguration")) return RefreshAdmission(call);
   // ACLs and priorities are read when they are needed: nothing is cached that a refresh would drop.
-  if (is("refreshSuperUserGroupsConfiguration") || is("refreshUserToGroupsMappings") || is("refreshAdminAcls") ||
-      is("refreshNodesResources") || is("refreshClusterMaxPriority")) {
+  if (is("refreshUserToGroupsMappings") || is("refreshAdminAcls") || is("refreshNodesResources") ||
+      is("refreshClusterMaxPriority")) {
     return server_->Reply(to, "");
   }
   if (core().config().node_labels) {
@@ -79,6 +83,18 @@ void ResourceManager::DoAdminCall(const rpc::IncomingCall& call) {
         "java.io.IOException: Node-label-based scheduling is disabled. Please check yarn.node-labels.enabled");
   }
   Refuse(to, ex::kUnsupportedOperation, std::string(call.method) + " is not supported by this ResourceManager.");
+}
+
+void ResourceManager::RefreshAdmission(const rpc::IncomingCall& call) {
+  const auto done = [this, alive = alive_, to = call.token, what = std::string(call.method), who = WhoActs(call.caller),
+                     peer = call.peer.host](const base::Status& read) {
+    if (!*alive) return;
+    if (!read.ok()) return Refuse(to, ex::kYarn, read.error().message);
+    NoteAction(who, peer, what, {}, "", "");
+    server_->Reply(to, "");
+  };
+  Admission& admission = ports_->admission();
+  call.method == "refreshServiceAcls" ? admission.RefreshPolicy(done) : admission.RefreshProxies(done);
 }
 
 void ResourceManager::AddLabels(const rpc::IncomingCall& call) {

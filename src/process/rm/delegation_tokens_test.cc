@@ -19,6 +19,7 @@ Caller By(const std::string& user, model::LoginMethod method = model::LoginMetho
   caller.user = user;
   caller.method = method;
   caller.principal = user + "@EXAMPLE.COM";
+  caller.full_name = caller.principal;
   return caller;
 }
 

@@ -230,6 +230,7 @@ void Web::Cluster(const http::Request& request, const Segments& path, const Repl
   }
   if (what == "apps" && path.size() == 1 && request.method == "POST") return Submit(request, reply);
   if (what == "apps" && path.size() >= 2) return ClusterApp(request, Segments(path.begin() + 1, path.end()), reply);
+  if (what == "delegation-token") return DelegationToken(request, path, reply);
   if (what == "scheduler-conf") return ClusterConf(request, Segments(path.begin() + 1, path.end()), reply);
   if (!get) return reply(Error(request, 405, "WebApplicationException", "The method is not allowed here."));
   if (what == "info" && path.size() <= 1) return reply(http::Rendered(request, ClusterInfo(), "clusterInfo"));

@@ -36,7 +36,7 @@ class Owed {
 
 base::Result<std::unique_ptr<WebPort>> WebPort::Listen(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
                                                        http::KnownHosts hosts, Standby standby) {
-  std::unique_ptr<WebPort> port(new WebPort(std::move(standby)));
+  std::unique_ptr<WebPort> port(new WebPort(loop, std::move(standby)));
   base::Result<std::unique_ptr<http::Server>> server = http::Server::Listen(
       loop, net, endpoint, std::move(hosts), [raw = port.get()](http::Request request, http::Server::Reply reply) {
         raw->Serve(std::move(request), std::move(reply));
@@ -47,11 +47,8 @@ base::Result<std::unique_ptr<WebPort>> WebPort::Listen(env::Loop& loop, env::Net
 }
 
 // What RMWebAppFilter does not redirect, as far as it is here (IsActiveServlet, RMWebServices.getClusterInfo).
-std::optional<http::Response> WebPort::OfThisProcess(const http::Request& request) const {
-  if (request.path == "/isActive") return http::TextResponse(405, "I am not Active!\n");
-  if (request.path == "/healthz") return http::TextResponse(200, "standby\n");
+http::Response WebPort::OfThisProcess(const http::Request& request) const {
   if (request.path == "/conf") return http::ConfPage(request, standby_.configuration.get());
-  if (request.path != "/ws/v1/cluster/info") return std::nullopt;
   ClusterFacts facts{standby_.started, standby_.version, false, false, !standby_.active().empty()};
   return http::Rendered(request, ClusterDocument(facts), "clusterInfo");
 }
@@ -61,7 +58,12 @@ void WebPort::Serve(http::Request request, http::Server::Reply reply) {
     const auto owed = std::make_shared<Owed>(std::move(reply));
     return web_->Serve(std::move(request), [owed](http::Response response) { owed->Give(std::move(response)); });
   }
-  if (std::optional<http::Response> own = OfThisProcess(request)) return reply(std::move(*own));
+  if (request.path == "/isActive") return reply(http::TextResponse(405, "I am not Active!\n"));
+  if (request.path == "/healthz") return reply(http::TextResponse(200, "standby\n"));
+  if (request.path == "/conf" || request.path == "/ws/v1/cluster/info") {
+    return login_.Enter(std::move(request), std::move(reply),
+                        [this](const http::Request& asked, const auto& answer) { answer(OfThisProcess(asked)); });
+  }
   if (request.path == "/readyz") return reply(ComeBack("This is a standby."));
   const std::string active = standby_.active();
   if (active.empty()) return reply(ComeBack("There is currently no active resource manager."));

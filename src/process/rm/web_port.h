@@ -28,6 +28,7 @@ class WebPort {
     std::string version;  // of Hadoop's protocols
     int64_t started = 0;  // when this process did, milliseconds since 1970
     std::shared_ptr<const endpoints::rest::Configuration> configuration;  // for /conf
+    login::WebSecurity security;
   };
   static base::Result<std::unique_ptr<WebPort>> Listen(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
                                                        http::KnownHosts hosts, Standby standby);
@@ -39,11 +40,13 @@ class WebPort {
   const http::Server& server() const { return *server_; }
 
  private:
-  explicit WebPort(Standby standby) : standby_(std::move(standby)) {}
+  WebPort(env::Loop& loop, Standby standby)
+      : standby_(std::move(standby)), login_(loop, {.security = standby_.security, .cookie_type = "kerberos-dt"}) {}
   void Serve(http::Request request, http::Server::Reply reply);
-  std::optional<http::Response> OfThisProcess(const http::Request& request) const;
+  http::Response OfThisProcess(const http::Request& request) const;
 
   Standby standby_;
+  login::WebLogin login_;
   std::unique_ptr<Web> web_;
   std::unique_ptr<http::Server> server_;
 };

@@ -12,6 +12,7 @@
 #include "process/http/client.h"
 #include "process/rpc/rpc_client.h"
 #include "shell/kerberos/kerberos.h"
+#include "wire/hadoop_rpc/base64.h"
 #include "wire/yarn/protocols.h"
 
 namespace fairlead::shell {
@@ -43,6 +44,7 @@ env::Endpoint Connectable(env::Endpoint endpoint) {
 struct ClientLogin {
   std::unique_ptr<env::Gss> gss;  // with the ticket of kinit; null without Kerberos
   std::string manager_principal;
+  std::string web_principal;  // "HTTP/_HOST@EXAMPLE.COM"; empty: pages take no ticket
   wire::hadoop_rpc::Protections protections;
 };
 
@@ -59,9 +61,22 @@ base::Result<ClientLogin> ReadLogin(env::Loop& loop, const config::HadoopConf& c
     base::Result<std::unique_ptr<env::Gss>> gss = env_kerberos::MakeGss(loop, {});
     if (!gss.ok()) return gss.error();
     out.gss = std::move(*gss);
+    out.web_principal = WebPrincipal(conf, out.manager_principal);
   }
   if (!conf.errors().empty()) return base::Error{conf.ErrorText()};
   return out;
+}
+
+/// HADOOP_PROXY_USER, or "".
+std::string ProxyUser() {
+  const char* name = std::getenv("HADOOP_PROXY_USER");
+  return name != nullptr ? name : "";
+}
+
+endpoints::yarn::RpcUser UserOf(const std::string& user, std::string manager_principal) {
+  const std::string proxy = ProxyUser();
+  if (proxy.empty()) return {user, "", std::nullopt, std::move(manager_principal)};
+  return {proxy, user, std::nullopt, std::move(manager_principal)};
 }
 
 class BlockingYarnClient final : public YarnClient {
@@ -72,9 +87,9 @@ class BlockingYarnClient final : public YarnClient {
         gss_(std::move(login.gss)),
         rpc_(*loop_, *loop_, {}, {gss_.get(), std::move(login.protections)}),
         managers_(std::move(managers)),
-        target_{managers_[0].rpc,
-                std::string(wire::yarn::kApplicationClientProtocol),
-                {user, "", std::nullopt, std::move(login.manager_principal)}},
+        target_{managers_[0].rpc, std::string(wire::yarn::kApplicationClientProtocol),
+                UserOf(user, std::move(login.manager_principal))},
+        web_principal_(std::move(login.web_principal)),
         user_(std::move(user)),
         patience_(managers_.size() > 1 ? kPatienceForTakeover : kPatience) {}
 
@@ -162,15 +177,42 @@ class BlockingYarnClient final : public YarnClient {
     return result;
   }
 
+  /// Shows a ticket, where pages take one and there is one; else the answer is 401.
+  std::string AddTicket(process::http::ClientRequest& request) {
+    const auto context = gss_->Initiate(web_principal_, request.endpoint.host);
+    base::Result<env::GssContext::Token> token = base::Error{"the KDC does not answer"};
+    context->Step("", [&](base::Result<env::GssContext::Token> stepped) {
+      token = std::move(stepped);
+      loop_->Stop();
+    });
+    loop_->Run();
+    if (!token.ok()) return token.error().message;
+    request.headers.emplace_back("Authorization", "Negotiate " + wire::hadoop_rpc::EncodeBase64(token->bytes));
+    return "";
+  }
+
   base::Result<process::http::Response> Fetch(process::http::ClientRequest request) {
-    request.target += (request.target.find('?') == std::string::npos ? "?" : "&") + std::string("user.name=") +
-                      process::http::PercentEncode(user_);
+    const auto add = [&](const std::string& name, const std::string& value) {
+      request.target += (request.target.find('?') == std::string::npos ? "?" : "&") + name + "=" +
+                        process::http::PercentEncode(value);
+    };
+    if (!gss_) add("user.name", user_);
+    if (const std::string proxy = ProxyUser(); !proxy.empty()) add("doAs", proxy);
+    std::string no_ticket;
+    if (!web_principal_.empty()) no_ticket = AddTicket(request);
+    const env::Endpoint at = request.endpoint;
     base::Result<process::http::Response> result = base::Error{"no answer"};
     process::http::Fetch(*loop_, *loop_, std::move(request), [&](base::Result<process::http::Response> answer) {
       result = std::move(answer);
       loop_->Stop();
     });
     loop_->Run();
+    if (result.ok() && result->status == 401) {
+      return base::Error{"cannot log in to the pages at " + at.ToString() +
+                             " by Kerberos: " + (no_ticket.empty() ? "the ticket is not taken" : no_ticket) +
+                             "; kinit gets a ticket, klist shows it",
+                         kRmRefused};
+    }
     return result;
   }
 
@@ -186,6 +228,7 @@ class BlockingYarnClient final : public YarnClient {
   const std::vector<Manager> managers_;
   size_t current_ = 0;  // of them
   process::rpc::RpcTarget target_;
+  const std::string web_principal_;
   std::string user_;
   Duration patience_;
 };

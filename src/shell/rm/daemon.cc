@@ -39,7 +39,8 @@ struct Daemon {
   std::unique_ptr<env::Disk> disk;
   std::unique_ptr<env::Log> log;
   std::unique_ptr<env::Store> store;
-  std::unique_ptr<env::Gss> gss;  // null without Kerberos
+  std::unique_ptr<env::Gss> gss;      // null without Kerberos
+  std::unique_ptr<env::Gss> web_gss;  // as HTTP/HOST; null without its key
   endpoints::yarn::KerberosLogin kerberos;
   std::unique_ptr<JournalWriter> journal;
   JournalHeader journal_header;  // of a journal that begins with the start
@@ -78,12 +79,20 @@ void OpenJournal(Daemon& daemon, const config::HadoopConf& conf, const RmSetting
   }
 }
 
+void SecureWeb(Daemon& daemon, process::login::WebSecurity& web) {
+  web.gss = daemon.web_gss.get();
+  web.short_name = daemon.kerberos.short_name;
+  web.audit = [log = daemon.log.get()](const std::string& text) { log->Info("audit: " + text); };
+}
+
 /// The ports of the daemon, whichever manager it runs.
 void Secure(Daemon& daemon, process::rm::PortSecurity& security) {
+  security.audit = [log = daemon.log.get()](const std::string& text) { log->Info("audit: " + text); };
+  security.admission.audit = security.audit;
+  SecureWeb(daemon, security.web);
   if (!daemon.gss) return;
   security.gss = daemon.gss.get();
   security.login = daemon.kerberos;
-  security.audit = [log = daemon.log.get()](const std::string& text) { log->Info("audit: " + text); };
 }
 
 base::Status LogInOnce(Daemon& daemon, const RmSettings& settings) {
@@ -93,6 +102,9 @@ base::Status LogInOnce(Daemon& daemon, const RmSettings& settings) {
   daemon.gss = std::move(login->gss);
   daemon.kerberos = std::move(login->login);
   daemon.log->Info("logged in by its keytab", {{"principal", login->principal}});
+  base::Result<std::unique_ptr<env::Gss>> web = OpenWeb(*daemon.loop, settings.web_identity);
+  if (!web.ok()) return web.error();
+  daemon.web_gss = std::move(*web);
   return {};
 }
 
@@ -186,6 +198,11 @@ base::Result<Configuration> ReadConfiguration(const SettingsSource& from, env::S
     const base::Result<config::Settings> now = LoadSettings(from);
     if (!now.ok()) return now.error();
     return ReadHostLists(now->conf);
+  };
+  settings->manager.security.admission.read = [from]() -> base::Result<process::rm::AdmissionRules> {
+    const base::Result<config::Settings> now = LoadSettings(from);
+    if (!now.ok()) return now.error();
+    return ReadAdmissionRules(now->conf, from.hadoop_conf);
   };
   settings->manager.read_queues = [from, profile = settings->manager.profile, queues = settings->manager.read_queues](
                                       auto& warnings) -> base::Result<model::QueueTree> {
@@ -288,6 +305,8 @@ base::Status StartAsMember(Daemon& daemon, Configuration& configuration, const S
   standby.version = settings.manager.version;
   standby.started = daemon.loop->Wall().ms;
   standby.configuration = settings.manager.configuration;
+  standby.security = settings.manager.security.web;
+  SecureWeb(daemon, standby.security);
   standby.acting = [&daemon] { return daemon.Acting() != nullptr; };
   standby.active = [&daemon, web = ha.web, own = ha.id]() -> std::string {
     const std::optional<std::string> leader = daemon.leadership->leader();
