@@ -13,8 +13,8 @@ constexpr std::string_view kAcl = ".acl";
 constexpr std::string_view kDefault = "security.service.authorization.default.acl";
 
 /// What `key` says, else what the default's says, else `last`.
-std::string Value(const HadoopConf& policy, const std::string& key, const std::string& of_default,
-                  const std::string& last) {
+std::string PolicyValue(const HadoopConf& policy, const std::string& key, const std::string& of_default,
+                        const std::string& last) {
   if (policy.IsSet(key)) return policy.String(key);
   return policy.IsSet(of_default) ? policy.String(of_default) : last;
 }
@@ -32,13 +32,13 @@ base::Result<ServicePolicy> ServicePolicy::Read(const HadoopConf& policy, std::s
     Rule& rule = out.rules_[std::string(service.protocol)];
     const std::string key(service.key);
     const std::string of_default(kDefault);
-    rule.allowed = ParseAccessList(Value(policy, key, of_default, "*"));
-    rule.blocked = ParseAccessList(Value(policy, key + ".blocked", of_default + ".blocked", " "));
+    rule.allowed = ParseAccessList(PolicyValue(policy, key, of_default, "*"));
+    rule.blocked = ParseAccessList(PolicyValue(policy, key + ".blocked", of_default + ".blocked", " "));
     const std::string hosts_key = HostsKey(key);
     const std::string default_hosts = HostsKey(kDefault);
     const auto read = [&](const std::string& suffix, const char* last, MachineList& list) -> base::Status {
       base::Result<MachineList> hosts =
-          MachineList::Parse(Value(policy, hosts_key + suffix, default_hosts + suffix, last), resolve);
+          MachineList::Parse(PolicyValue(policy, hosts_key + suffix, default_hosts + suffix, last), resolve);
       if (!hosts.ok()) return base::Error{hosts_key + suffix + ": " + hosts.error().message};
       list = std::move(*hosts);
       return {};

@@ -166,8 +166,9 @@ class Doors(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        further = (("hadoop.proxyuser.livy.users", "alice,bob"), ("hadoop.proxyuser.livy.hosts", "127.0.0.1"), ("yarn.acl.enable", "true"))
-        cls.secured = Secured().start(cls, "authentication", further, web_login="kerberos",
+        further = (("hadoop.proxyuser.livy.users", "alice,bob"), ("hadoop.proxyuser.livy.hosts", "127.0.0.1"), ("yarn.acl.enable", "true"), ("yarn.admin.acl", "yarn"))
+        closed = '<allocations><queue name="root"><aclAdministerApps> </aclAdministerApps><queue name="alpha"/></queue></allocations>'
+        cls.secured = Secured().start(cls, "authentication", further, web_login="kerberos", allocations=closed,
                                       policy=(("security.applicationclient.protocol.acl.blocked", "bob"),))
         cls.cluster = cls.secured.cluster
         cls.users = {user: cls.cluster.kdc.cache(user) for user in ("alice", "bob", "livy")}
@@ -262,6 +263,39 @@ class Doors(unittest.TestCase):
         self.assertEqual(post("alice", "", "-X", "DELETE", *header)[0], 200)
         self.assertEqual(use()[0], 403)
         self.assertNotIn(token["token"], self.secured.log())
+
+    def test_hostile_logins_at_pages(self):
+        """A ticket that is shown twice, garbage, what is too long: nobody is let in, others are served, and nothing of it is in the log."""
+        shown = subprocess.run(["curl", "-s", "-v", "--negotiate", "-u", ":", f"http://localhost:{self.cluster.web}/ws/v1/cluster/info"],
+                               env=self.users["alice"], capture_output=True, text=True, timeout=30)
+        ticket = re.search(r"> Authorization: (Negotiate \S+)", shown.stderr)[1]
+
+        def ask(header):
+            request = urllib.request.Request(f"http://127.0.0.1:{self.cluster.web}/ws/v1/cluster/info", headers={"Authorization": header})
+            try:
+                with urllib.request.urlopen(request, timeout=10) as answer:
+                    return answer.status
+            except urllib.error.HTTPError as error:
+                return error.code
+        self.assertEqual(ask(ticket), 403, "it was shown before")
+        self.assertEqual(ask(ticket[:400]), 403, "cut")
+        self.assertEqual(ask("Negotiate " + "A" * 40_000), 403)
+        self.assertEqual(ask("Negotiate !"), 401)
+        self.assertEqual(ask("Basic YWxpY2U6"), 401)
+        self.assertEqual(ask("Negotiate " + "A" * 100_000), 431)
+        self.assertEqual(self.curl("alice", "/ws/v1/cluster/info")[0], 200)
+        self.assertNotIn(ticket.split()[1][:40], self.secured.log())
+        self.assertRegex(self.curl("alice", "/metrics")[2], r"(?m)^fairlead_rm_web_logins_refused_total [1-9]")
+
+    def test_while_the_kdc_stands_still_who_has_a_ticket_reads_pages(self):
+        self.assertEqual(self.curl("alice", "/ws/v1/cluster/info")[0], 200)  # now the ticket is in the cache
+        os.kill(self.cluster.kdc.process.pid, 19)
+        try:
+            began = time.monotonic()
+            self.assertEqual(self.curl("alice", "/ws/v1/cluster/info")[0], 200)
+            self.assertLess(time.monotonic() - began, 5, "an acceptor needs no KDC")
+        finally:
+            os.kill(self.cluster.kdc.process.pid, 18)
 
     def test_fairleads_own_commands_show_their_ticket_to_pages(self):
         shown = self.secured.run(self.users["alice"], "queues", "--json")

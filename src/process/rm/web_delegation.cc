@@ -26,7 +26,7 @@ http::Response Refusal(const RemoteException& why) {
 }
 
 /// Nothing: a ticket has shown who asks.
-std::optional<http::Response> RefuseWithoutTicket(const http::Request& request) {
+std::optional<http::Response> PageWithoutTicket(const http::Request& request) {
   using model::LoginMethod;
   const LoginMethod method = login::RpcCallerOf(request).method;
   if (method == LoginMethod::kKerberos) return std::nullopt;
@@ -51,7 +51,7 @@ Document TokenDocument(const RpcToken& token, const std::string& renewer, const 
 }  // namespace
 
 void Web::DelegationToken(const http::Request& request, const Segments& path, const Reply& reply) {
-  if (auto refused = RefuseWithoutTicket(request)) return reply(std::move(*refused));
+  if (auto refused = PageWithoutTicket(request)) return reply(std::move(*refused));
   DelegationTokens& tokens = *manager_.delegation();
   const endpoints::yarn::Caller caller = login::RpcCallerOf(request);
   if (path.size() == 1 && request.method == "POST") {
@@ -98,7 +98,7 @@ bool Web::DelegationOperation(const http::Request& request, const Reply& reply) 
   const bool renews = op == "RENEWDELEGATIONTOKEN" && request.method == "PUT";
   const bool cancels = op == "CANCELDELEGATIONTOKEN" && request.method == "PUT";
   if (!manager_.delegation() || (!gets && !renews && !cancels)) return false;
-  if (auto refused = RefuseWithoutTicket(request)) return reply(std::move(*refused)), true;
+  if (auto refused = PageWithoutTicket(request)) return reply(std::move(*refused)), true;
   DelegationTokens& tokens = *manager_.delegation();
   endpoints::yarn::Caller caller = login::RpcCallerOf(request);
   if (gets) {

@@ -103,6 +103,8 @@ class BlockingYarnClient final : public YarnClient {
       const RpcError& error = answer.error();
       const bool standby = error.remote.class_name == endpoints::yarn::exceptions::kStandby;
       if (error.kind == RpcErrorKind::kRemote && !standby) return Remote(error.remote);
+      // Who calls was shown, and may not: another ticket would not help.
+      if (error.remote.class_name == endpoints::yarn::exceptions::kAuthorization) return Remote(error.remote);
       if (error.kind == RpcErrorKind::kLogin && !standby && gss_) {
         return base::Error{"cannot log in to the resource manager at " + target_.address.ToString() +
                                " by Kerberos: " + error.message + "; kinit gets a ticket, klist shows it",
