@@ -65,7 +65,7 @@ class HaCluster(Cluster):
             (conf / "yarn-site.xml").write_text(site.replace("</configuration>", own))
             self.spawn_java(rm, 512, conf, "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager")
             return
-        self.spawn(rm, [peers.BINARY, "rm", "--hadoop-conf", self.conf, "--set", f"yarn.resourcemanager.ha.id={rm}", *options])
+        self.spawn(rm, [peers.BINARY, "rm", "--hadoop-conf", self.conf, "--set", f"yarn.resourcemanager.ha.id={rm}", *options], env=self.daemon_environment())
 
     def stop(self):
         for process in self.processes.values():
