@@ -183,7 +183,7 @@ class Doors(unittest.TestCase):
                               env=environment, capture_output=True, text=True, timeout=30)
         self.assertEqual(done.returncode, 0, done.stderr)
         answers = done.stdout.split("HTTP/1.1 ")[1:]  # the first may be a 401 without an answer to it
-        head, _, body = answers[-1].partition("\r\n\r\n")
+        head, _, body = answers[-1].partition("\n\n")
         return int(head[:3]), head, body
 
     def test_a_gateway_acts_for_its_users(self):
@@ -278,7 +278,7 @@ class Doors(unittest.TestCase):
             except urllib.error.HTTPError as error:
                 return error.code
         self.assertEqual(ask(ticket), 403, "it was shown before")
-        self.assertEqual(ask(ticket[:400]), 403, "cut")
+        self.assertEqual(ask(ticket[:410]), 403, "cut")
         self.assertEqual(ask("Negotiate " + "A" * 40_000), 403)
         self.assertEqual(ask("Negotiate !"), 401)
         self.assertEqual(ask("Basic YWxpY2U6"), 401)
