@@ -121,15 +121,11 @@ void Backfill::Add(const In& in, AppSlot slot, const Start& start, NodeIndex nod
 }
 
 bool Backfill::Started(const In& in, NodeIndex node, uint64_t ask) {
-  bool promised = false;
-  for (auto at = promises_.begin(); at != promises_.end() && !promised;) {
-    auto& all = at->second;
+  NodeIndex promised;
+  for (auto& [at, all] : promises_) {
     const auto one = std::find_if(all.begin(), all.end(), [&](const Promise& each) { return each.ask == ask; });
-    if (one == all.end()) {
-      ++at;
-      continue;
-    }
-    promised = true;
+    if (one == all.end()) continue;
+    promised = at;
     const int64_t off = (in.books.now - one->told).millis();
     ++counts_.served;
     counts_.off_ms += off;
@@ -138,10 +134,11 @@ bool Backfill::Started(const In& in, NodeIndex node, uint64_t ask) {
       counts_.late_ms += off;
     }
     all.erase(one);
-    at = all.empty() ? promises_.erase(at) : std::next(at);
+    break;
   }
   if (promises_.contains(node)) ReplanNode(in, node);
-  return promised;
+  if (promised.valid() && promised != node) ReplanNode(in, promised);
+  return promised.valid();
 }
 
 bool Backfill::ReplanNode(const In& in, NodeIndex node) {

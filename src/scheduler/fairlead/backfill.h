@@ -38,8 +38,8 @@ struct Promise {
 /// settled when it is promised: the slack is `slack_percent` of the time that the whole cluster would work for it.
 ///
 /// Nobody knows how long containers run: a container is expected to end when nine of ten of its kind did, one that ran
-/// on is given a quarter of its age more, and one of an unknown kind runs for ever. Where a promise can be kept no more
-/// it is moved, and counted as late when it is served.
+/// on is given twice as long as it is late (at most a quarter of its age), and one of an unknown kind runs for ever.
+/// Where a promise can be kept no more it is moved, and counted as late when it is served.
 class Backfill {
  public:
   /// What the timetable is read against: the books, and who knows the kinds.

@@ -33,9 +33,18 @@ void FairPolicy::TryBesidePromises(Core& core, AppSlot slot, Ask& ask) {
     }
     return Wait(core, slot, ask, found);
   }
+  const QueueId leaf = app.leaf;
   core.Grant(slot, ask, found.spot);
-  if (backfill_.Started(In(books), found.spot.node, start.ask)) MakePromises(core);
-  WakePromised(core, found.spot.node);
+  const bool promised = backfill_.Started(In(books), found.spot.node, start.ask);
+  if (promised) WakePassedOver(core, {});
+  if (promised || PromisesIn(books, leaf) < backfill_.most_a_queue()) MakePromises(core);
+  WakePromised(core);
+}
+
+size_t FairPolicy::PromisesIn(const Books& books, QueueId leaf) const {
+  size_t count = 0;
+  backfill_.ForEach([&](NodeIndex, const Promise& one) { count += books.apps[one.app].leaf == leaf ? 1 : 0; });
+  return count;
 }
 
 /// How many asks of the leaf that come before the application, or are its own, have a promise.
@@ -57,9 +66,12 @@ void FairPolicy::MakePromise(Core& core, AppSlot slot, const Ask& ask) {
   backfill_.Make(In(books), slot, ask, [&](NodeIndex node) { return finder.MayReserve(app, ask, node); });
 }
 
-/// The first blocked asks of every leaf have a promise. O(waiting applications).
+/// The first asks of every leaf that find no room have a promise. One that was not tried yet in this pass counts as one
+/// of the first. O(waiting applications), while something is blocked.
 void FairPolicy::MakePromises(Core& core) {
   Books& books = core.books();
+  backfill_.ForgetUnknown();
+  if (books.shapes.tight().empty() && passed_over_.empty()) return;
   std::vector<std::vector<AppSlot>> waiting(books.queues.size());
   for (const AppSlot slot : books.apps) {
     const App& app = books.apps[slot];
@@ -67,18 +79,18 @@ void FairPolicy::MakePromises(Core& core) {
     if (app.needs_master && order_.MastersClosed(app.leaf)) continue;
     waiting[app.leaf.value].push_back(slot);
   }
-  backfill_.ForgetUnknown();
   for (std::vector<AppSlot>& line : waiting) {
     const auto before = [&](AppSlot a, AppSlot b) { return order_.Before(books, a, b); };
     size_t seen = 0;
     while (!line.empty() && seen < backfill_.most_a_queue()) {
       const auto first = std::min_element(line.begin(), line.end(), before);
-      for (Ask& ask : books.apps.asks(*first)) {
-        const bool blocked =
-            ask.count > 0 && ((ask.open() && books.shapes[ask.shape].blocked) || ask.park == Park::kAny);
-        if (!blocked || seen == backfill_.most_a_queue()) continue;
+      for (const Ask& ask : books.apps[*first].asks) {
+        if (seen == backfill_.most_a_queue() || ask.count == 0 || (ask.park != Park::kNo && ask.park != Park::kAny))
+          continue;
+        const App& app = books.apps[*first];
+        if (books.FindLimit(app, books.shapes[ask.shape].size, app.needs_master).kind != Limit::Kind::kFree) continue;
         ++seen;
-        MakePromise(core, *first, ask);
+        if (books.shapes[ask.shape].blocked || ask.park == Park::kAny) MakePromise(core, *first, ask);
       }
       line.erase(first);
     }
@@ -86,10 +98,10 @@ void FairPolicy::MakePromises(Core& core) {
 }
 
 /// Those whose promised start has come are tried again: what was placed beside them may have been in the way.
-void FairPolicy::WakePromised(Core& core, NodeIndex node) {
+void FairPolicy::WakePromised(Core& core) {
   std::vector<Waiting> due;
-  backfill_.ForEach([&](NodeIndex at, const Promise& one) {
-    if (at == node && one.start <= core.books().now) due.emplace_back(one.app, one.ask);
+  backfill_.ForEach([&](NodeIndex, const Promise& one) {
+    if (one.start <= core.books().now) due.emplace_back(one.app, one.ask);
   });
   Wake(core, due, Park::kAny);
 }

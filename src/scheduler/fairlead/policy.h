@@ -109,9 +109,10 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
   Backfill::In In(const Books& books) const { return {books, learner_}; }
   void TryBesidePromises(Core& core, AppSlot slot, Ask& ask);
   size_t PromisesBefore(const Books& books, AppSlot slot) const;
+  size_t PromisesIn(const Books& books, QueueId leaf) const;
   void MakePromise(Core& core, AppSlot slot, const Ask& ask);
   void MakePromises(Core& core);
-  void WakePromised(Core& core, NodeIndex node);
+  void WakePromised(Core& core);
   void WakePassedOver(Core& core, NodeIndex node);
 
   // measures.cc
