@@ -80,9 +80,18 @@ Outlook Backfill::OutlookOf(const In& in, NodeIndex index) const {
   return {in.books.now, node.free(), std::move(ends)};
 }
 
+/// Each as soon as it can in the order in which they were made. Where one that came sooner than planned would put off
+/// another one too far, each as soon as it can but not before it was planned: that plan is still good where nothing has
+/// run for longer than expected.
 bool Backfill::Plan(const In& in, NodeIndex node, const Start* start, std::vector<Instant>& starts) const {
+  const Outlook outlook = OutlookOf(in, node);
+  if (PlanFrom(in, node, start, outlook, false, starts)) return true;
+  return PlanFrom(in, node, start, outlook, true, starts);
+}
+
+bool Backfill::PlanFrom(const In& in, NodeIndex node, const Start* start, Outlook outlook, bool as_planned,
+                        std::vector<Instant>& starts) const {
   const Instant now = in.books.now;
-  Outlook outlook = OutlookOf(in, node);
   if (start) outlook.Take(now, start->run, start->size);
   bool kept = true;
   starts.clear();
@@ -91,7 +100,7 @@ bool Backfill::Plan(const In& in, NodeIndex node, const Start* start, std::vecto
       starts.push_back(now);
       continue;
     }
-    const Instant at = outlook.Fit(one.size, one.run);
+    const Instant at = outlook.Fit(one.size, one.run, as_planned ? std::max(one.start, now) : now);
     starts.push_back(at);
     if (at != Instant::Max()) outlook.Take(at, one.run, one.size);
     kept = kept && at <= std::max({one.latest, one.start, now});

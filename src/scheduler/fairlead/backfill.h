@@ -107,6 +107,8 @@ class Backfill {
   Outlook OutlookOf(const In& in, NodeIndex node) const;
   /// Where the promises of the node would start, beside `start` if there is one; false: one of them too late.
   bool Plan(const In& in, NodeIndex node, const Start* start, std::vector<base::Instant>& starts) const;
+  bool PlanFrom(const In& in, NodeIndex node, const Start* start, Outlook outlook, bool as_planned,
+                std::vector<base::Instant>& starts) const;
   bool ReplanNode(const In& in, NodeIndex node);
   base::Duration SlackOf(const Books& books, const Start& start) const;
   void Add(const In& in, AppSlot slot, const Start& start, NodeIndex node, base::Instant at);

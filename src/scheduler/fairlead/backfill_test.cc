@@ -28,6 +28,7 @@ TEST(OutlookTest, TheFirstHoleThatIsLongEnough) {
   EXPECT_EQ(outlook.Fit(Cores(2), kForever), Second(0));
   EXPECT_EQ(outlook.Fit(Cores(3), Duration::Seconds(5)), Second(10));
   EXPECT_EQ(outlook.Fit(Cores(8), Duration::Seconds(5)), Second(30));
+  EXPECT_EQ(outlook.Fit(Cores(2), Duration::Seconds(5), Second(7)), Second(7));
   EXPECT_EQ(outlook.Fit(Cores(9), Duration::Seconds(5)), Instant::Max());
   outlook.Take(Second(20), Duration::Seconds(20), Cores(4));
   EXPECT_EQ(outlook.Fit(Cores(3), Duration::Seconds(10)), Second(10));

@@ -18,15 +18,16 @@ Outlook::Outlook(Instant now, const Resources& free, std::vector<End> ends) {
   }
 }
 
-Instant Outlook::Fit(const Resources& size, Duration run) const {
+Instant Outlook::Fit(const Resources& size, Duration run, Instant from) const {
   Instant start = Instant::Max();
   for (size_t i = 0; i < rows_.size(); ++i) {
+    const Instant until = i + 1 < rows_.size() ? rows_[i + 1].from : Instant::Max();
+    if (until <= from) continue;
     if (!size.FitsIn(rows_[i].free)) {
       start = Instant::Max();
       continue;
     }
-    start = std::min(start, rows_[i].from);
-    const Instant until = i + 1 < rows_.size() ? rows_[i + 1].from : Instant::Max();
+    start = std::min(start, std::max(rows_[i].from, from));
     if (until == Instant::Max() || until >= Later(start, run)) return start;
   }
   return Instant::Max();

@@ -23,8 +23,8 @@ class Outlook {
 
   /// `free` now, and the sizes of `ends` more from each end on; those at Instant::Max() never. O(ends log ends).
   Outlook(base::Instant now, const model::Resources& free, std::vector<End> ends);
-  /// The first moment from which on `size` is free for all of `run`; Instant::Max(): none. O(rows).
-  base::Instant Fit(const model::Resources& size, base::Duration run) const;
+  /// The first moment, not before `from`, from which on `size` is free for all of `run`; Instant::Max(): none. O(rows).
+  base::Instant Fit(const model::Resources& size, base::Duration run, base::Instant from = {}) const;
   /// `size` is taken from `start`, which is not before now, for as long as `run`. O(rows).
   void Take(base::Instant start, base::Duration run, const model::Resources& size);
 
