@@ -181,7 +181,7 @@ def ours(build, name, jobs, arguments):
     yield row("promised starts, exact run times", round(exact["slowdown"], 2), f"<= {most}", exact["slowdown"] <= most, best)
     yield row(f"promises missed of {exact['served']:.0f}", int(exact["missed"]), "0", exact["missed"] == 0)
     use = exact["use"] / skipping["use"]
-    yield row("use beside starting whatever fits", round(use, 3), f">= {LEAST_USE}", use >= LEAST_USE)
+    yield row("use beside starting whatever fits", round(use, 4), f">= {LEAST_USE}", use >= LEAST_USE)
     yield row(f"run times wrong by 50 %, mean of {len(drawn)} seeds ({low} to {high})", round(wrong["slowdown"], 2), f"<= {most_wrong}" if most_wrong else "-", most_wrong is None or wrong["slowdown"] <= most_wrong)
     late = wrong["late_ms"] / wrong["served"] / 1000 / wrong["wait"]
     yield row(f"mean of (start - promise) where it is late, of the mean wait ({wrong['missed']:.0f} of {wrong['served']:.0f} missed)", round(late, 3), f"< {MOST_LATE}", late < MOST_LATE)

@@ -78,7 +78,7 @@ class Backfill {
   bool Make(const In& in, AppSlot slot, const Ask& ask, const May& may);
   /// A container of the ask has started on the node; true: it had been promised.
   bool Started(const In& in, NodeIndex node, uint64_t ask);
-  /// Plans anew: what the books say of the nodes has changed. True: something moved. O(promises x containers of a
+  /// Plans again: what the books say of the nodes has changed. True: something moved. O(promises x containers of a
   /// node).
   bool Replan(const In& in);
   const Promise* Of(uint64_t ask) const;

@@ -8,7 +8,7 @@
 
 namespace fairlead::scheduler::native {
 
-/// No run is longer; also that of a container of which nobody knows when it ends.
+/// No run is longer; also that of a container whose end nobody knows.
 inline constexpr base::Duration kForever{INT64_MAX};
 /// `at` + `run`, and never for a run that nobody knows the end of.
 inline base::Instant Later(base::Instant at, base::Duration run) {

@@ -31,7 +31,7 @@ namespace fairlead::scheduler::native {
 /// O(log users) a change.
 class SmallJobs {
  public:
-  /// A container of which nobody knows how long it runs is taken to run for so long.
+  /// A container whose run time nobody knows is taken to run for so long.
   static constexpr base::Duration kUnknownRun = base::Duration::Seconds(50 * 3600);
 
   explicit SmallJobs(base::Duration bound) : bound_(bound) {}
@@ -76,7 +76,7 @@ class SmallJobs {
     uint64_t remembered = 0;  // what was left when its master was ended
     std::pair<QueueId, UserId> lane;
     uint64_t left = 0;    // billionths of the cluster; counted in the lane
-    int64_t run_ms = 0;   // of what it waits for, in the mean; 0: nobody knows
+    int64_t run_ms = 0;   // of the containers it waits for, in the mean; 0: unknown
     uint64_t before = 0;  // with what the lane had at or below its level
     FL_STATE(app, restartable, parked, came, remembered, lane, left, run_ms, before)
   };
