@@ -1,12 +1,18 @@
 #!/usr/bin/env python3
 """Stands beside results that others published, on their data (docs/public-results.md).
 
-usage: bench/public.py BUILD lublin --data DIR
+usage: bench/public.py BUILD [SET] --data DIR [--seeds N] [--jobs N]
+       bench/public.py BUILD --generated
+
+Without SET: all sets whose data DIR has (or one of its folders, plain or gzip), and `accident`, which needs none. --seeds and --jobs make runs
+shorter than the published ones; --generated runs everything so on data of the same shapes that are made up (no figure means anything then).
+Rows go to BUILD/bench/public.json. A minute in all.
+
+decima, fgd, philly, swim, accident: bench/public_SET.py say what they show.
 
 lublin: DIR holds lublin1.swf and lublin2.swf, or the same with .gz. The publication's environment is modelled here: ten sequences of
 1,024 jobs on 256 processors, a job chosen by a rule, and while it has no room, jobs of the line that end before its start at the
 latest, in order of arrival. A row prints what was published and what this model gives; they must agree to the digit.
-Rows go to BUILD/bench/public.json. Some seconds.
 """
 import argparse
 import gzip
@@ -14,7 +20,15 @@ import heapq
 import math
 import pathlib
 import sys
+import tempfile
 
+import public_accident
+import public_data
+import public_decima
+import public_fgd
+import public_generated
+import public_philly
+import public_swim
 import row_file
 
 PROCESSORS = 256
@@ -138,31 +152,57 @@ class Environment:
 LUBLIN = {"lublin1": {"FCFS": 235.82, "SJF": 73.31, "F1": 75.07, "trained RL": 58.64}, "lublin2": {"FCFS": 247.61, "SJF": 91.99, "F1": 148.25, "trained RL": 118.79}}
 
 
-def lublin(directory):
+def lublin(arguments):
     for name, published in LUBLIN.items():
-        found = [path for path in (directory / f"{name}.swf", directory / f"{name}.swf.gz") if path.is_file()]
-        if not found:
-            raise SystemExit(f"{directory}: no {name}.swf and no {name}.swf.gz; docs/public-results.md says where it is published")
-        jobs = read(found[0])
+        jobs = read(public_data.need(arguments.data, f"{name}.swf"))
         for rule, key in RULES.items():
             ours = sum(Environment(jobs[at:at + SEQUENCE]).all(key) for at in STARTS) / len(STARTS)
             yield {"name": f"{name}, {rule} with backfilling", "published": published[rule], "ours": round(ours, 2), "goal": "equal",
                    "met": round(ours, 2) == published[rule]}
 
 
-SETS = {"lublin": lublin}
+MODULES = {"decima": public_decima, "fgd": public_fgd, "philly": public_philly, "swim": public_swim, "accident": public_accident}
+SETS = {"lublin": lublin, **{name: module.rows for name, module in MODULES.items()}}
+FILES = {"lublin": [f"{name}.swf" for name in LUBLIN], **{name: module.FILES for name, module in MODULES.items()}}
+
+
+def chosen(arguments):
+    """The sets to run: the one that was named, or all that there are data for."""
+    if arguments.set is not None:
+        return [arguments.set]
+    if not arguments.data.is_dir():
+        raise SystemExit(f"{arguments.data}: no such folder")
+    found = {name: [file for file in files if public_data.find(arguments.data, file)] for name, files in FILES.items()}
+    for name, files in FILES.items():
+        if 0 < len(found[name]) < len(files):
+            raise SystemExit(f"{arguments.data}: {', '.join(found[name])} without {', '.join(sorted(set(files) - set(found[name])))}")
+        if files and not found[name]:
+            print(f"{name}: no {files[0]} in {arguments.data}, left out")
+    return [name for name, files in FILES.items() if len(found[name]) == len(files)]
 
 
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("set", choices=SETS)
-    parser.add_argument("--data", type=pathlib.Path, required=True)
+    parser.add_argument("set", choices=SETS, nargs="?")
+    parser.add_argument("--data", type=pathlib.Path)
+    parser.add_argument("--generated", action="store_true")
+    parser.add_argument("--seeds", type=int)
+    parser.add_argument("--jobs", type=int)
     arguments = parser.parse_args()
-    rows = []
-    for row in SETS[arguments.set](arguments.data):
-        print(f"{row['name']}: goal {row['goal']}, published {row['published']}, ours {row['ours']}, {'met' if row['met'] else 'not met'}", flush=True)
-        rows.append(row)
+    with tempfile.TemporaryDirectory() as folder:
+        if arguments.generated:
+            arguments.data = pathlib.Path(folder)
+            arguments.seeds, arguments.jobs = arguments.seeds or 1, arguments.jobs or 60
+            public_generated.write(arguments.data)
+        elif arguments.data is None and arguments.set != "accident":
+            raise SystemExit("--data DIR: the folder with the data; docs/public-results.md says where they are published")
+        rows = []
+        for name in chosen(arguments):
+            for row in SETS[name](arguments):
+                published = "-" if row["published"] is None else row["published"]
+                print(f"{row['name']}: goal {row['goal']}, published {published}, ours {row['ours']}, {'met' if row['met'] else 'not met'}", flush=True)
+                rows.append(row)
     row_file.write(arguments.build, "public", rows)
     return 0
 

@@ -87,6 +87,9 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
         "base engine/driver engine/io engine/kernels engine/plan engine/records engine/run engine/settings "
         "engine/shuffle",
     "fairlead": "engine/api engine/records",
+    "sim/devices": "base",
+    "sim/executors": "base scheduler/shared wire/json",
+    "sim/rigid": "base",
     "sim/stages": "base tasks",
     "sim/traces":
         "base config model process/http process/rm profiles scheduler scheduler/shared",
