@@ -4,12 +4,12 @@ import public_data as data
 NODES = "openb_node_list_gpu_node.csv"
 FILES = (NODES, "openb_pod_list_default.csv")
 SEEDS = range(42, 52)
-PUBLISHED = {  # mean of ten seeds at 100 % arrived, from the repository's expected results
+PUBLISHED = {  # mean of ten seeds (multigpu50, FGD: three) at 100 % arrived, from the repository's expected results
     "default": {"best-fit": 92.86, "fgd": 95.23},
     "cpu200": {"best-fit": 92.15, "fgd": 94.82},
     "gpushare60": {"best-fit": 89.06, "fgd": 91.25},
-    "multigpu50": {"best-fit": None, "fgd": None},
-    "gpuspec33": {"best-fit": None, "fgd": None},
+    "multigpu50": {"best-fit": 95.62, "fgd": 97.15},
+    "gpuspec33": {"best-fit": 80.40, "fgd": 87.84},
 }
 NOISE = 0.3  # percentage points
 
@@ -33,7 +33,7 @@ def rows(options):
             speed = round(data.mean(one["decisions_per_s"] for one in results[rule]))
             if rule != "ours":
                 of = published[rule]
-                yield data.row(f"gpu2023 {name}, {rule}, % given", f"within {NOISE}", of, round(at, 2), of is None or abs(at - of) <= NOISE, decisions_per_s=speed)
+                yield data.row(f"gpu2023 {name}, {rule}, % given", f"within {NOISE}", of, round(at, 2), abs(at - of) <= NOISE, decisions_per_s=speed)
             else:
                 yield data.row(f"gpu2023 {name}, ours, % given at {speed:,} decisions a second", f">= {published['fgd']}", published["fgd"], round(at, 2),
-                               published["fgd"] is None or at >= published["fgd"], decisions_per_s=speed)
+                               at >= published["fgd"], decisions_per_s=speed)

@@ -44,7 +44,7 @@ def main():
     rows, out = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8")), pathlib.Path(sys.argv[2])
     out.mkdir(parents=True, exist_ok=True)
     for name, title in TITLES.items():
-        of = [row for row in rows if row["name"].startswith(name) and isinstance(row["published"], (int, float))]
+        of = [row for row in rows if row["name"].startswith(name) and isinstance(row["published"], (int, float)) and " / " not in row["name"]]
         if of:
             (out / f"public-{name}.svg").write_text(picture(title, of), encoding="utf-8")
             print(out / f"public-{name}.svg")

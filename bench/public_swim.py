@@ -6,7 +6,7 @@ import public_data as data
 
 FILES = ("FB-2009_samples_24_times_1hr_0.tsv",)
 DEAL = ("--deal-queues", 4, "--deal-users", 5)
-CLUSTER = ("--nodes", 60, "--node-memory", 49152, "--node-vcores", 16)
+CLUSTER = ("--nodes", 12, "--node-memory", 49152, "--node-vcores", 16)
 
 
 def rows(options):
