@@ -40,6 +40,14 @@ def text(path):
         raise SystemExit(f"{path}: no text: {error}")
 
 
+def lines(path):
+    """The same for files of lines, whose last one ends."""
+    content = text(path)
+    if not content.endswith("\n"):
+        raise SystemExit(f"{path}: cut: its last line has no end")
+    return content
+
+
 def program(build):
     return pathlib.Path(build) / "bench/bench_public_sets"
 

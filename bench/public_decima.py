@@ -10,7 +10,7 @@ MISJUDGED = 0.7  # of the work that is left: a factor between e^-0.7 and e^0.7 a
 
 def run(options, rule, *further):
     path = data.need(options.data, FILES[0])
-    words = ["decima", "--rule", rule, "--jobs", options.jobs or JOBS, "--seeds", *SEEDS[:options.seeds or len(SEEDS)], *further]
+    words = ["decima", "--rule", rule, "--jobs", options.jobs or JOBS, *further, "--seeds", *SEEDS[:options.seeds or len(SEEDS)]]
     return list(data.compute(options.build, words, data.text(path), path))
 
 

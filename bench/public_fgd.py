@@ -17,7 +17,7 @@ NOISE = 0.3  # percentage points
 def run(options, pods, rule, seeds):
     nodes = data.need(options.data, NODES)
     words = ["devices", "--rule", rule, "--seeds", *SEEDS[:seeds]]
-    return list(data.compute(options.build, words, data.text(nodes) + "\n\n" + data.text(pods), f"{nodes}, {pods}"))
+    return list(data.compute(options.build, words, data.lines(nodes) + "\n\n" + data.lines(pods), f"{nodes}, {pods}"))
 
 
 def rows(options):

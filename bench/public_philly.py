@@ -9,7 +9,7 @@ PARTS = (100, 50, 25)  # percent of the largest use
 def rows(options):
     path = data.need(options.data, FILES[0])
     for part in PARTS:
-        results = {one["rule"]: one for one in data.compute(options.build, ["philly", "--part", part], data.text(path), path)}
+        results = {one["rule"]: one for one in data.compute(options.build, ["philly", "--part", part], data.lines(path), path)}
         fifo = results["fifo"]
         for rule, one in results.items():
             name = f"philly, {part} % of the largest use, {rule}: mean wait s (p95 {one['p95_wait_s']:.0f}, late starts {one['late']})"

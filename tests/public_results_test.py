@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = pathlib.Path(os.environ["FAIRLEAD"]).parent
@@ -68,6 +69,13 @@ class Public(unittest.TestCase):
             self.assertLessEqual({"name", "goal", "published", "ours", "met"}, set(row))
         accident = {row["name"].split(":")[0]: row["met"] for row in rows if row["name"].startswith("accident")}
         self.assertEqual(accident, {"accident, yarn-fair": True, "accident, fairlead": True})
+        drawn = subprocess.run([sys.executable, "-B", ROOT / "bench/public_pictures.py", self.out / "bench/public.json", self.out / "pictures"], timeout=60)
+        self.assertEqual(drawn.returncode, 0)
+        for name in ("decima", "gpu2023", "lublin"):
+            picture = xml.etree.ElementTree.parse(self.out / f"pictures/public-{name}.svg").getroot()
+            bars = picture.findall("{http://www.w3.org/2000/svg}rect")
+            self.assertGreater(len(bars), 3, name)
+            self.assertTrue(all(0 <= float(bar.get("width")) <= 380 for bar in bars), name)
         self.assertTrue(all(row["late"] == 0 for row in (one["further"] for one in rows if one["name"].startswith("philly"))))
 
     def test_what_is_not_there_is_left_out_by_name(self):
@@ -85,7 +93,9 @@ class Public(unittest.TestCase):
         self.bad("tpch.json", "{}", "decima", "tpch.json", "no query 2g/1")
         self.bad("tpch.json", b"\xff\xfe", "decima", "tpch.json: no text")
         self.bad("openb_node_list_gpu_node.csv", "sn\n", "fgd", "openb_node_list_gpu_node.csv", "nodes, line 1")
-        self.bad("openb_pod_list_default.csv", (self.data / "openb_pod_list_default.csv").read_text()[:500], "fgd", "pods, line")
+        pods = (self.data / "openb_pod_list_default.csv").read_text()
+        self.bad("openb_pod_list_default.csv", pods[:500], "fgd", "openb_pod_list_default.csv: cut")
+        self.bad("openb_pod_list_default.csv", pods.replace(",LS", "").replace("openb-pod-0003,", "") + "p\n", "fgd", "pods, line")
         self.bad("philly.csv", "timestamp,duration\n", "philly", "philly.csv", "line 1")
         self.bad("lublin1.swf", "1 2 3\n", "lublin", "lublin1.swf:1")
         self.bad("FB-2009_samples_24_times_1hr_0.tsv", "job0\t0\n", "swim", "FB-2009")
