@@ -14,11 +14,16 @@ LINE, LEFT, BAR, FIGURES = 22, 360, 380, 90
 STYLE = "<style>text{font:13px sans-serif;fill:#555}.published{fill:#9aa7b4}.ours{fill:#2f6f9f}@media(prefers-color-scheme:dark){text{fill:#bbb}}</style>"
 
 
-def picture(title, rows):
+def label(row, name):
+    """The row's name without the set's and the unit's."""
+    return row["name"].removeprefix(name).split(", % given")[0].removesuffix(", mean s").strip(" ,")
+
+
+def picture(title, rows, name):
     most = max(max(filter(None, (row["published"], row["ours"]))) for row in rows)
     y, parts = 2 * LINE, [f'<text x="8" y="{LINE}" font-weight="bold">{html.escape(title)}</text>']
     for row in rows:
-        parts.append(f'<text x="8" y="{y + 16}">{html.escape(row["name"].split(", ", 1)[-1])}</text>')
+        parts.append(f'<text x="8" y="{y + 16}">{html.escape(label(row, name))}</text>')
         for kind in ("published", "ours"):
             if row[kind] is None:
                 continue
@@ -46,7 +51,7 @@ def main():
     for name, title in TITLES.items():
         of = [row for row in rows if row["name"].startswith(name) and isinstance(row["published"], (int, float)) and " / " not in row["name"]]
         if of:
-            (out / f"public-{name}.svg").write_text(picture(title, of), encoding="utf-8")
+            (out / f"public-{name}.svg").write_text(picture(title, of, name), encoding="utf-8")
             print(out / f"public-{name}.svg")
     return 0
 
