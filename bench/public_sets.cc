@@ -55,7 +55,9 @@ Words ReadWords(int argc, char** argv) {
     const std::string_view name = argv[i];
     if (i + 1 >= argc) Usage();
     if (name == "--seeds") {
-      while (++i < argc) words.seeds.push_back(static_cast<uint32_t>(std::strtoul(argv[i], nullptr, 10)));
+      while (i + 1 < argc && argv[i + 1][0] != '-') {
+        words.seeds.push_back(static_cast<uint32_t>(std::strtoul(argv[++i], nullptr, 10)));
+      }
     } else if (name == "--rule") {
       words.rule = argv[++i];
     } else if (name == "--jobs") {

@@ -135,6 +135,10 @@ TEST(SimDevices, ReadsNodesAndPods) {
   EXPECT_EQ(workload->asks[0].models, ~0ULL);
   EXPECT_NE(workload->asks[1].models & workload->nodes[0].model, 0U);
   EXPECT_EQ(workload->asks[2].device_milli(), 0);
+  EXPECT_TRUE(ReadDevices("sn,cpu_milli,memory_mib,gpu,model\nn,1,1,1,T4\n",
+                          "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np,1,1,1,500\n")
+                  .ok())
+      << "some lists have no column gpu_spec";
 }
 
 TEST(SimDevices, BadRowsAreRefusedByLine) {
@@ -148,9 +152,11 @@ TEST(SimDevices, BadRowsAreRefusedByLine) {
       {{nodes + "n0,x,1,1,T4\n", pods}, "cpu_milli"},
       {{nodes + "n0,1,1,9,T4\n", pods}, "0 to 8 GPUs"},
       {{node, pods}, "pods: no rows"},
+      {{node, "name,cpu_milli,memory_mib,num_gpu,gpu_milli,qos\np,1,1,1,500,LS\n"}, "pods, line 1: the columns"},
       {{node, pods + "p,1,1,1,0,\n"}, "gpu_milli"},
       {{node, pods + "p,1,1,2,500,\n"}, "whole ones"},
-      {{node, pods + "p,1,1,1\n"}, "pods, line 2"},
+      {{node, pods + "p,1,1,1\n"}, "pods, line 2: a row has 6 columns"},
+      {{node, pods + "p,1,1,1,500,,x\n"}, "pods, line 2: a row has 6 columns"},
   };
   for (const auto& [texts, what] : cases) {
     const auto workload = ReadDevices(texts.first, texts.second);

@@ -12,7 +12,7 @@ using base::Error;
 using base::Result;
 
 constexpr std::string_view kNodeColumns = "sn,cpu_milli,memory_mib,gpu,model";
-constexpr std::string_view kPodColumns = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec";
+constexpr std::string_view kPodColumns = "name,cpu_milli,memory_mib,num_gpu,gpu_milli";
 constexpr int64_t kMost = int64_t{1} << 40;
 constexpr size_t kMostRows = 1'000'000;
 
@@ -71,7 +71,7 @@ std::string ReadPod(const Row& row, Models& models, DeviceAsk& ask) {
   ask.share = static_cast<int32_t>(std::min<int64_t>(Whole(row[4], kMost), kWholeDevice));
   if (ask.share <= 0) return "gpu_milli is above 0 where there are GPUs";
   if (ask.devices > 1 && ask.share < kWholeDevice) return "several GPUs are whole ones";
-  if (row[5].empty()) return {};
+  if (row.size() < 6 || row[5].empty()) return {};
   ask.models = 0;
   for (const std::string_view model : Split(row[5], '|')) {
     if (model.empty()) continue;
@@ -83,8 +83,9 @@ std::string ReadPod(const Row& row, Models& models, DeviceAsk& ask) {
 }
 
 template <class T, class Read>
-Result<std::vector<T>> ReadTable(std::string_view csv, const std::string& kind, std::string_view columns, Read read) {
-  const size_t wanted = Split(columns, ',').size();
+Result<std::vector<T>> ReadTable(std::string_view csv, const std::string& kind, std::string_view columns,
+                                 std::string_view next_column, Read read) {
+  size_t wanted = 0;  // columns of every row
   std::vector<T> out;
   for (int64_t line = 1; !csv.empty(); ++line) {
     const auto wrong = [&](const std::string& what) {
@@ -95,12 +96,15 @@ Result<std::vector<T>> ReadTable(std::string_view csv, const std::string& kind, 
     csv.remove_prefix(std::min(end + 1, csv.size()));
     if (text.ends_with('\r')) text.remove_suffix(1);
     if (line == 1) {
-      if (!text.starts_with(columns)) return wrong("the columns begin \"" + std::string(columns) + "\"");
+      const std::string_view further = text.substr(std::min(columns.size(), text.size()));
+      if (!text.starts_with(columns) || (!further.empty() && !further.starts_with(next_column)))
+        return wrong("the columns begin \"" + std::string(columns) + "\"");
+      wanted = Split(text, ',').size();
       continue;
     }
     if (text.empty()) continue;
     const Row row = Split(text, ',');
-    if (row.size() < wanted) return wrong("a row has " + std::to_string(wanted) + " columns or more");
+    if (row.size() != wanted) return wrong("a row has " + std::to_string(wanted) + " columns");
     if (out.size() == kMostRows) return wrong("more than " + std::to_string(kMostRows) + " rows");
     const std::string fault = read(row, out.emplace_back());
     if (!fault.empty()) return wrong(fault);
@@ -114,10 +118,11 @@ Result<std::vector<T>> ReadTable(std::string_view csv, const std::string& kind, 
 Result<DeviceWorkload> ReadDevices(std::string_view nodes, std::string_view pods) {
   Models models;
   Result<std::vector<DeviceNode>> read_nodes = ReadTable<DeviceNode>(
-      nodes, "nodes", kNodeColumns, [&](const Row& row, DeviceNode& node) { return ReadNode(row, models, node); });
+      nodes, "nodes", kNodeColumns, ",", [&](const Row& row, DeviceNode& node) { return ReadNode(row, models, node); });
   if (!read_nodes) return read_nodes.error();
-  Result<std::vector<DeviceAsk>> asks = ReadTable<DeviceAsk>(
-      pods, "pods", kPodColumns, [&](const Row& row, DeviceAsk& ask) { return ReadPod(row, models, ask); });
+  Result<std::vector<DeviceAsk>> asks =
+      ReadTable<DeviceAsk>(pods, "pods", kPodColumns, ",gpu_spec",
+                           [&](const Row& row, DeviceAsk& ask) { return ReadPod(row, models, ask); });
   if (!asks) return asks.error();
   return DeviceWorkload{std::move(*read_nodes), std::move(*asks)};
 }
