@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "scheduler/yarn_capacity/activation.h"
+#include "scheduler/yarn_capacity/managed.h"
 
 namespace fairlead::scheduler::yarn_capacity {
 
@@ -69,6 +70,7 @@ Resources RoomOfChild(const Books& books, const Queue& parent, const Queue& chil
 
 /// Normalized weights of children that have weights (AbstractParentQueue.updateClusterResourceLegacyMode).
 static void NormalizeWeights(Books& books, Queue& parent) {
+  if (IsManaged(books, parent)) return;
   for (PartitionId label{0}; label.value < parent.shares.partitions(); ++label.value) {
     if (!parent.shares.Exists(label)) continue;
     for (const QueueId child : parent.children) {
@@ -268,7 +270,10 @@ static void UpdateMaximumApplications(Books& books, Queue& queue, bool sizes_kno
       most = base;
     } else {
       for (const PartitionId label : queue.settings.labels) {
-        const float of_label = static_cast<float>(base) * queue.shares.absolute(label);
+        // A managed leaf takes applications while it has no share, or it would never get one.
+        const float share = IsMadeByManaged(books, queue) ? TemplateShare(books, books.queues[queue.parent], label)
+                                                          : queue.shares.absolute(label);
+        const float of_label = static_cast<float>(base) * share;
         most = std::max(most, hadoop::java::ToInt(static_cast<double>(of_label)));
       }
     }
