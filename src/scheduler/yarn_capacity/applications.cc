@@ -6,6 +6,7 @@
 #include "scheduler/yarn_capacity/asks.h"
 #include "scheduler/yarn_capacity/containers.h"
 #include "scheduler/yarn_capacity/dynamic.h"
+#include "scheduler/yarn_capacity/managed.h"
 #include "scheduler/yarn_capacity/placement.h"
 #include "scheduler/yarn_capacity/runnability.h"
 #include "scheduler/yarn_capacity/setup.h"
@@ -37,10 +38,11 @@ std::string ParentRefuses(const Queue& parent, const std::string& name) {
 std::string LeafRefuses(Books& books, QueueId id, const std::string& user, const std::string& name) {
   Queue& leaf = books.queues[id];
   if (leaf.state != CapacityQueueState::kRunning) return IsNotRunning(leaf);
-  if (leaf.apps() >= leaf.own.max_apps) {
+  const bool counts = !IsMadeByManaged(books, leaf);  // leaves that may have no share take all
+  if (counts && leaf.apps() >= leaf.own.max_apps) {
     return HasNoRoomFor(leaf, leaf.apps(), "", leaf.own.max_apps, "its capacity or maximum-applications");
   }
-  if (const int32_t apps = leaf.own.users.Make(user).apps(); apps >= leaf.own.max_apps_per_user) {
+  if (const int32_t apps = leaf.own.users.Make(user).apps(); counts && apps >= leaf.own.max_apps_per_user) {
     return HasNoRoomFor(leaf, apps, user, leaf.own.max_apps_per_user,
                         "its minimum-user-limit-percent, user-limit-factor or maximum-applications");
   }
@@ -158,6 +160,12 @@ void Apply(Books& books, const ms::AppAdded& event) {
   }
   if (event.recovering) {
     SubmitAgain(books, queue, event.user);
+  } else if (!target.placed && IsMadeByManaged(books, books.queues[queue])) {
+    return Refuse(books, event.token, Refusal::kQueueFull,
+                  {books.queues[queue].path, "Queue " + books.queues[queue].path +
+                                                 " takes what queue mappings place there alone: Queue mapping does not "
+                                                 "exist for user " +
+                                                 event.user});
   } else if (const std::string refused = Submit(books, queue, event.user, target.queue); !refused.empty()) {
     return Refuse(books, event.token, Refusal::kQueueFull, {books.queues[queue].path, refused});
   }

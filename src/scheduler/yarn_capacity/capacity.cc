@@ -270,10 +270,7 @@ static void UpdateMaximumApplications(Books& books, Queue& queue, bool sizes_kno
       most = base;
     } else {
       for (const PartitionId label : queue.settings.labels) {
-        // A managed leaf takes applications while it has no share, or it would never get one.
-        const float share = IsMadeByManaged(books, queue) ? TemplateShare(books, books.queues[queue.parent], label)
-                                                          : queue.shares.absolute(label);
-        const float of_label = static_cast<float>(base) * share;
+        const float of_label = static_cast<float>(base) * queue.shares.absolute(label);
         most = std::max(most, hadoop::java::ToInt(static_cast<double>(of_label)));
       }
     }

@@ -19,6 +19,10 @@ model::CapacityQueues Managed() {
   queues.queues["root.users"].own.auto_creation_legacy = true;
   queues.queues["root.users"].leaves.capacity[""] = Percent(50);
   queues.queues["root.users"].leaves.user_limit_factor = 4;
+  model::CapacityMappingRule& rule = queues.mapping.emplace_back();
+  rule.match = model::CapacityMappingRule::Match::kUser;
+  rule.source = "%user";
+  rule.target = "root.users.%user";
   return queues;
 }
 
@@ -36,9 +40,9 @@ class ManagedTest : public ::testing::Test {
 };
 
 TEST_F(ManagedTest, LeavesGetTheTemplatesShareWhileThereIsRoom) {
-  cluster_.Submit("root.users.ann", "ann");
-  cluster_.Submit("root.users.bob", "bob");
-  const AppIndex third = cluster_.Submit("root.users.cid", "cid");
+  cluster_.Submit("default", "ann");
+  cluster_.Submit("default", "bob");
+  const AppIndex third = cluster_.Submit("default", "cid");
   EXPECT_FLOAT_EQ(Share("root.users.ann"), 0.25F);
   EXPECT_FLOAT_EQ(Share("root.users.bob"), 0.25F);
   EXPECT_FLOAT_EQ(Share("root.users.cid"), 0) << "the parent is given away";
@@ -46,10 +50,10 @@ TEST_F(ManagedTest, LeavesGetTheTemplatesShareWhileThereIsRoom) {
 }
 
 TEST_F(ManagedTest, AShareGoesFromALeafWithoutApplicationsToTheNextOneThatHasSome) {
-  const AppIndex first = cluster_.Submit("root.users.ann", "ann");
-  cluster_.Submit("root.users.bob", "bob");
-  cluster_.Submit("root.users.cid", "cid");
-  cluster_.Submit("root.users.dan", "dan");
+  const AppIndex first = cluster_.Submit("default", "ann");
+  cluster_.Submit("default", "bob");
+  cluster_.Submit("default", "cid");
+  cluster_.Submit("default", "dan");
   cluster_.PassTime(base::Duration::Seconds(2));
   EXPECT_FLOAT_EQ(Share("root.users.cid"), 0) << "nothing is free";
   End(first);
@@ -57,13 +61,13 @@ TEST_F(ManagedTest, AShareGoesFromALeafWithoutApplicationsToTheNextOneThatHasSom
   EXPECT_FLOAT_EQ(Share("root.users.ann"), 0);
   EXPECT_FLOAT_EQ(Share("root.users.cid"), 0.25F) << "it came before dan";
   EXPECT_FLOAT_EQ(Share("root.users.dan"), 0);
-  cluster_.Submit("root.users.ann", "ann");
+  cluster_.Submit("default", "ann");
   EXPECT_FLOAT_EQ(Share("root.users.ann"), 0) << "it is there, and waits for a share like others";
 }
 
 TEST_F(ManagedTest, AReloadKeepsTheLeavesAndDealsAnew) {
-  cluster_.Submit("root.users.ann", "ann");
-  cluster_.Submit("root.users.bob", "bob");
+  cluster_.Submit("default", "ann");
+  cluster_.Submit("default", "bob");
   ms::QueuesReloaded reload;
   reload.token = 7;
   reload.tree.capacity = Managed();
@@ -79,10 +83,32 @@ TEST_F(ManagedTest, NoMoreLeavesThanTheKeySays) {
   queues.queues["root.users"].own.max_queues = 1;
   Cluster cluster(queues);
   cluster.AddNode(16384, 16);
-  cluster.Submit("root.users.ann", "ann");
-  cluster.Submit("root.users.bob", "bob");
+  cluster.Submit("default", "ann");
+  cluster.Submit("default", "bob");
   EXPECT_TRUE(SharesOf(cluster.core()).contains("root.users.ann"));
   EXPECT_FALSE(SharesOf(cluster.core()).contains("root.users.bob"));
+}
+
+TEST_F(ManagedTest, OnlyMappingsPlaceThere) {
+  cluster_.Submit("default", "ann");
+  ms::AppAdded named;
+  named.app = {50};
+  named.id = {1, 51};
+  named.queue = "root.users.ann";
+  named.user = "ann";
+  cluster_.Send(named);
+  ASSERT_EQ(cluster_.Got<ms::CallRefused>().size(), 1u);
+  EXPECT_THAT(cluster_.Got<ms::CallRefused>()[0].refused.names.at(1),
+              testing::HasSubstr("Queue mapping does not exist for user ann"));
+}
+
+TEST_F(ManagedTest, ALeafWithoutAShareTakesApplications) {
+  for (const char* user : {"ann", "bob", "cid", "cid"}) cluster_.Submit("default", user);
+  for (const QueueView& queue : cluster_.core().GetQueues().queues) {
+    if (queue.name == "root.users.cid") {
+      EXPECT_EQ(queue.capacity->apps, 2);
+    }
+  }
 }
 
 TEST(ManagedQueues, OwnQueuesBesideMadeOnesAreRefused) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "scheduler/yarn_capacity/managed.h"
 #include "scheduler/yarn_capacity/placement_3_3.h"
 
 namespace fairlead::scheduler::yarn_capacity {
@@ -139,7 +140,10 @@ Validity Validate(const Books& books, const std::string& path) {
   if (parts.size() < 3) return Validity::kNot;
   const std::string grand = Join(parts, parts.size() - 2);
   if (names.Ambiguous(grand)) return Validity::kNot;
-  return MakesQueues(books, names.Find(grand)) ? Validity::kCreatable : Validity::kNot;
+  const QueueId grand_id = names.Find(grand);
+  // Queues that are made in the older way are leaves.
+  const bool makes = MakesQueues(books, grand_id) && !IsManaged(books, books.queues[grand_id]);
+  return makes ? Validity::kCreatable : Validity::kNot;
 }
 
 bool HasEmptyPart(const std::string& path) {

@@ -125,7 +125,13 @@ void UpdateUsedShare(Books& books, Queue& queue, PartitionId partition) {
   Share& share = queue.shares.Of(partition);
   share.absolute_used = share.used = 0;
   if (!books.calc.Greater(total, total, {})) return;
-  const Resources guaranteed = books.calc.Max(total, share.effective_min, books.minimum());
+  // A managed leaf without its share counts against the template's.
+  const bool without = queue.shares.absolute(partition) == 0 && IsMadeByManaged(books, queue);
+  const Resources least =
+      without ? hadoop::MultiplyDown(total,
+                                     static_cast<double>(TemplateShare(books, books.queues[queue.parent], partition)))
+              : share.effective_min;
+  const Resources guaranteed = books.calc.Max(total, least, books.minimum());
   share.absolute_used = books.calc.Divide(total, queue.usage.used(partition), total);
   share.used = books.calc.Divide(total, queue.usage.used(partition), guaranteed);
 }
