@@ -168,6 +168,7 @@ http::Response Web::Answer(const http::Request& request, const Segments& path, c
     return http::TextResponse(200, view.registered ? "ok\n" : "ok, not registered yet\n");
   }
   if (request.path == "/jmx") return Jmx(request);
+  if (std::optional<http::Response> instead = http::InsteadOfServlet(request.path)) return std::move(*instead);
   if (request.path == "/conf") return http::ConfPage(request, options_.configuration.get());
   if (IsAppLogs(path)) return AppLogs(request, path, logs);
   if (path.size() == 2 && path[0] == "static") {
@@ -521,23 +522,25 @@ http::Response Web::Jmx(const http::Request& request) const {
     running += container.state == model::nm::ContainerState::kRunning;
     live += !IsOver(container);
   }
-  http::Bean bean{"Hadoop:service=NodeManager,name=NodeManagerMetrics",
-                  "NodeManagerMetrics",
-                  {{"tag.Context", "yarn"},
-                   {"tag.Hostname", manager_.identity().host},
-                   {"ContainersLaunched", view.counters.launched},
-                   {"ContainersCompleted", view.counters.completed},
-                   {"ContainersFailed", view.counters.failed},
-                   {"ContainersKilled", view.counters.killed},
-                   {"ContainersIniting", preparing},
-                   {"ContainersRunning", running},
-                   {"AllocatedContainers", live},
-                   {"AllocatedGB", view.allocated.memory_mib() / 1024},
-                   {"AvailableGB", available.memory_mib() / 1024},
-                   {"AllocatedVCores", view.allocated.vcores()},
-                   {"AvailableVCores", available.vcores()},
-                   {"CacheSizeBeforeClean", view.cache_bytes}}};
-  return http::JmxAnswer(request.query, {bean});
+  std::vector<http::Bean> beans;
+  beans.push_back({"Hadoop:service=NodeManager,name=NodeManagerMetrics",
+                   "NodeManagerMetrics",
+                   {{"tag.Context", "yarn"},
+                    {"tag.Hostname", manager_.identity().host},
+                    {"ContainersLaunched", view.counters.launched},
+                    {"ContainersCompleted", view.counters.completed},
+                    {"ContainersFailed", view.counters.failed},
+                    {"ContainersKilled", view.counters.killed},
+                    {"ContainersIniting", preparing},
+                    {"ContainersRunning", running},
+                    {"AllocatedContainers", live},
+                    {"AllocatedGB", view.allocated.memory_mib() / 1024},
+                    {"AvailableGB", available.memory_mib() / 1024},
+                    {"AllocatedVCores", view.allocated.vcores()},
+                    {"AvailableVCores", available.vcores()},
+                    {"CacheSizeBeforeClean", view.cache_bytes}}});
+  http::AddJvmBean("NodeManager", manager_.identity().host, beans);
+  return http::JmxAnswer(request.query, beans);
 }
 
 http::Response Web::Metrics() const {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "process/http/conf_page.h"
+#include "process/http/jmx.h"
 #include "process/rm/questions.h"
 
 namespace fairlead::process::rm {
@@ -88,13 +89,7 @@ void Web::Route(const http::Request& request, const Reply& reply) {
   if (request.path == "/conf" && reads) {
     return reply(http::ConfPage(request, manager_.options().configuration.get()));
   }
-  if (request.path == "/stacks" || request.path == "/logLevel") {
-    return reply(http::TextResponse(200, request.path == "/stacks"
-                                             ? "This is no Java program. /metrics has what its threads take; "
-                                               "gdb -p shows their stacks.\n"
-                                             : "The level is set at the start: --log-level debug, info, warn or "
-                                               "error.\n"));
-  }
+  if (std::optional<http::Response> instead = http::InsteadOfServlet(request.path)) return reply(std::move(*instead));
   if (request.path == "/healthz") return reply(http::TextResponse(200, "ok\n"));
   if (request.path == "/readyz") {  // applications may be submitted
     return reply(manager_.decides() ? http::TextResponse(200, "ok\n")
