@@ -11,6 +11,7 @@
 #include "env_posix/posix_loop.h"
 #include "process/http/client.h"
 #include "process/rpc/rpc_client.h"
+#include "shell/client/ha_client.h"
 #include "shell/kerberos/kerberos.h"
 #include "wire/yarn/protocols.h"
 
@@ -219,6 +220,35 @@ base::Result<std::unique_ptr<YarnClient>> YarnClient::Create(const config::Hadoo
   if (!login.ok()) return login.error();
   return std::unique_ptr<YarnClient>(
       std::make_unique<BlockingYarnClient>(std::move(loop), std::move(managers), user, std::move(*login)));
+}
+
+base::Result<std::string> CallHa(const config::HadoopConf& conf, const std::string& user, const std::string& id,
+                                 std::string_view method, std::string_view request) {
+  constexpr const char* kAddress = "yarn.resourcemanager.admin.address";
+  const base::Result<config::HadoopConf> member = config::OfMember(conf, id);
+  if (!member.ok()) return member.error();
+  const auto address = env::ParseEndpoint(member->String(kAddress), 8033);
+  if (!address) return base::Error{std::string(kAddress) + ": " + address.error().message};
+  const auto loop = env_posix::MakePosixLoop();
+  base::Result<ClientLogin> login = ReadLogin(*loop, conf);
+  if (!login.ok()) return login.error();
+  process::rpc::RpcClient rpc(*loop, *loop, {}, {login->gss.get(), std::move(login->protections)});
+  const process::rpc::RpcTarget target{Connectable(*address),
+                                       std::string(wire::yarn::kHaServiceProtocol),
+                                       {user, "", std::nullopt, std::move(login->manager_principal)}};
+  base::Result<std::string, RpcError> answer = RpcError{};
+  rpc.Call(target, method, std::string(request), kCallTimeout, [&](base::Result<std::string, RpcError> given) {
+    answer = std::move(given);
+    loop->Stop();
+  });
+  loop->Run();
+  if (answer.ok()) return *answer;
+  if (answer.error().kind == RpcErrorKind::kRemote) {
+    return base::Error{answer.error().remote.message, kRmRefused};
+  }
+  return base::Error{
+      "the admin port of " + id + " at " + target.address.ToString() + " does not answer: " + answer.error().message,
+      kRmUnreachable};
 }
 
 std::string CurrentUser() {

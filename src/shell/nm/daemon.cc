@@ -163,7 +163,7 @@ int RunNodeManager(const NmOptions& options) {
   daemon.helper = std::move(*helper);
   daemon.loop = env_posix::MakePosixLoop(env_posix::WhenIdle::kPollFirst);
   daemon.disk = env_posix::MakePosixDisk();
-  daemon.log = MakeLog("nm", options.log_file, options.log_level);
+  daemon.log = MakeLog("nm", options.log);
   daemon.loop->OnCrowded([log = daemon.log.get()](const std::string& reason) { log->Warn(reason); });
   for (const std::string& warning : settings.warnings) daemon.log->Warn(warning);
   if (base::Status opened = OpenState(daemon, settings); !opened) return Refuse(opened.error().message, 1);
@@ -176,8 +176,8 @@ int RunNodeManager(const NmOptions& options) {
   }
   MakeMachine(daemon, settings);
 
-  base::Result<AuxServices> services = StartAuxServices(settings, source->conf, options.log_file, *daemon.loop,
-                                                        *daemon.disk, *daemon.store, *daemon.log, *daemon.dirs);
+  base::Result<AuxServices> services = StartAuxServices(settings, source->conf, options.log, *daemon.loop, *daemon.disk,
+                                                        *daemon.store, *daemon.log, *daemon.dirs);
   if (!services) return Refuse(services.error().message, 1);
   daemon.services = std::move(*services);
   process::nm::Environment environment{

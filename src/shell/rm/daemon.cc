@@ -22,6 +22,7 @@
 #include "shell/base/shown_configuration.h"
 #include "shell/base/state_directory.h"
 #include "shell/base/view_access.h"
+#include "shell/rm/backup.h"
 #include "shell/rm/journal.h"
 #include "shell/rm/queue_file.h"
 #include "shell/rm/replay.h"
@@ -223,7 +224,7 @@ void Prepare(Daemon& daemon, const config::HadoopConf& conf, RmSettings& setting
 base::Status StartAlone(Daemon& daemon, Configuration& configuration, const SettingsSource& from) {
   RmSettings& settings = configuration.settings;
   base::Result<std::unique_ptr<env::Store>> store = env_posix::OpenSqliteStore(
-      settings.state_directory + "/fairlead-rm.db", *daemon.loop, env_posix::Durability::kMachine,
+      settings.state_directory + "/" + kRmDatabase, *daemon.loop, env_posix::Durability::kMachine,
       "applications that were acknowledged, the keys of their tokens, and the epoch");
   if (!store.ok()) return store.error();
   daemon.store = std::move(*store);
@@ -294,6 +295,9 @@ base::Status StartAsMember(Daemon& daemon, Configuration& configuration, const S
     const auto at = leader && *leader != own ? web.find(*leader) : web.end();
     return at == web.end() ? "" : "http://" + at->second.ToString();
   };
+  standby.membership = [&daemon, id = ha.id, asked = ha.elector.timeout]() -> process::rm::WebPort::Membership {
+    return {id, daemon.leadership->leader().value_or(""), asked};
+  };
   auto port =
       process::rm::WebPort::Listen(*daemon.loop, *daemon.loop, settings.web, settings.hosts, std::move(standby));
   if (!port.ok()) return port.error();
@@ -313,7 +317,7 @@ int RunResourceManager(const RmOptions& options) {
   Daemon daemon;
   daemon.loop = env_posix::MakePosixLoop(env_posix::WhenIdle::kPollFirst);
   daemon.disk = env_posix::MakePosixDisk();
-  daemon.log = MakeLog("rm", options.log_file, options.log_level);
+  daemon.log = MakeLog("rm", options.log);
   daemon.loop->OnCrowded([log = daemon.log.get()](const std::string& reason) { log->Warn(reason); });
   for (const std::string& warning : settings.warnings) daemon.log->Warn(warning);
   if (base::Status made = MakeStateDirectory(settings.state_directory, *daemon.log); !made.ok()) {

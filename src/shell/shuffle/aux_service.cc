@@ -57,7 +57,7 @@ base::Result<std::unique_ptr<process::nm::AuxService>> StartSparkShuffle(const c
   for (const auto& [key, value] : conf.Explicit()) {
     if (key.starts_with("spark.")) properties[key] = conf.String(key, value);
   }
-  auto log = MakeLog(options.name, options.log_file, env::LogLevel::kInfo);
+  auto log = MakeLog(options.name, options.log);
   process::shuffle::Config config;
   std::vector<std::string> warnings;
   if (const base::Status applied = ApplySparkProperties(properties, config, warnings); !applied.ok()) {

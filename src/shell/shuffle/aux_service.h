@@ -8,6 +8,7 @@
 #include "config/hadoop_conf.h"
 #include "env/net.h"
 #include "process/nm/ports.h"
+#include "shell/base/logging.h"
 
 namespace fairlead::shell {
 
@@ -17,7 +18,7 @@ struct SparkShuffleOptions {
   env::Endpoint listen{"0.0.0.0", 7337};  // fairlead.shuffle.bind-host, spark.shuffle.service.port
   std::vector<std::string> local_roots;   // yarn.nodemanager.local-dirs and fairlead.shuffle.extra-local-roots
   std::string state;                      // directory; empty: secrets and registrations do not survive a restart
-  std::string log_file;                   // empty: stderr
+  LogOptions log;
 };
 
 /// Reads the spark.* keys of yarn-site.xml as the real service does, starts, and gives the service; destroying it stops

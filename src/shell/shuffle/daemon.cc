@@ -116,7 +116,7 @@ int RunShuffle(const ShuffleOptions& options) {
     std::fprintf(stderr, "fairlead shuffle: %s\n", kept.error().message.c_str());
     return 2;
   }
-  const auto log = MakeLog("shuffle", options.log_file, options.log_level);
+  const auto log = MakeLog("shuffle", options.log);
   for (const std::string& warning : settings->warnings) log->Warn(warning);
   ShuffleRuntime runtime(settings->config, settings->io_threads, settings->state, *log);
   const auto recovered = runtime.Start();
