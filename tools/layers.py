@@ -104,7 +104,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
         "base config env env_posix process/http process/nm process/shuffle shell/base wire/json wire/spark_shuffle "
         "wire/spark_transport",
     "shell/rm":
-        "base config env env_posix env_zookeeper model process/http process/rm profiles shell/base shell/kerberos",
+        "base config env env_posix env_zookeeper model process/http process/rm profiles rm shell/base shell/kerberos",
     "shell/nm":
         "base config env env_posix model process/http process/nm shell/base shell/kerberos shell/shuffle wire/json",
     "shell/spark":
