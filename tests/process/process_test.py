@@ -224,6 +224,18 @@ class YarnFair(Profile, Daemons):
 class YarnCapacity(Profile, Daemons):
     profile = "yarn-capacity"
 
+    def test_activities_have_hadoops_form(self):
+        job = self.submit()
+        self.wait_for_executors(job)
+        app, = self.cluster.get("/ws/v1/cluster/apps")["apps"]["app"]
+        told = self.cluster.get(f"/ws/v1/cluster/scheduler/app-activities/{app['id']}")["appActivities"]
+        allocation, = told["allocations"]
+        self.assertEqual((told["applicationId"], allocation["queueName"], allocation["allocationState"]), (app["id"], app["queue"], "SKIPPED"))
+        self.assertIn("allocations", self.cluster.get("/ws/v1/cluster/scheduler/activities")["activities"])
+        self.assert_right(job)
+        told = self.cluster.get(f"/ws/v1/cluster/scheduler/app-activities/{app['id']}")["appActivities"]
+        self.assertEqual(told["diagnostic"], "fail to get application activities after finished")
+
 
 class Tdw(Profile, Daemons):
     profile = "tdw"

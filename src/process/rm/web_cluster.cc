@@ -6,6 +6,7 @@
 #include "base/version.h"
 #include "endpoints/yarn/rm_convert.h"
 #include "process/rm/web.h"
+#include "process/rm/web_activities.h"
 #include "process/rm/web_resources.h"
 
 // /ws/v1/cluster: what RMWebServices answers, key by key (dao/ClusterInfo, ClusterMetricsInfo, AppInfo, NodeInfo,
@@ -240,6 +241,12 @@ void Web::Cluster(const http::Request& request, const Segments& path, const Repl
   if (what == "reservation" && path.size() == 2 && path[1] == "list") {
     return reply(Error(request, 400, "BadRequestException",
                        "java.lang.Exception: Reservation is not enabled. Please enable & try again"));
+  }
+  if (what == "scheduler" && path.size() == 2 && path[1] == "activities") {
+    return reply(SchedulerActivities(request, manager_));
+  }
+  if (what == "scheduler" && path.size() == 3 && path[1] == "app-activities") {
+    return reply(AppActivities(request, path[2], manager_));
   }
   if (path.size() > (what == "nodes" ? 2U : 1U)) return reply(NotFound());
   if (what == "userinfo") {
