@@ -65,7 +65,7 @@ void KMeans(Context& context, const Arguments& arguments) {
     count += sum.points;
   }
   context.Parallelize(centres, Partitions(1))
-      .SortBy([](const auto& row) { return row; }, Order::kAscending, Partitions(1))
+      .SortBy([](const auto& row) { return row; }, SortDirection::kAscending, Partitions(1))
       .SaveText(arguments.at(1));
   std::printf("%zu centres of %lld points, mean squared distance %.6f\n", centres.size(), static_cast<long long>(count),
               count == 0 ? 0.0 : squares / static_cast<double>(count));

@@ -43,7 +43,7 @@ void PageRank(Context& context, const Arguments& arguments) {
                 .MapValues([](double sum) { return 0.15 + 0.85 * sum; });
   }
   const int64_t pages =
-      ranks.SortBy([](const auto& page) { return page.second; }, Order::kDescending).SaveText(arguments.at(1));
+      ranks.SortBy([](const auto& page) { return page.second; }, SortDirection::kDescending).SaveText(arguments.at(1));
   std::printf("%lld pages\n", static_cast<long long>(pages));
 }
 

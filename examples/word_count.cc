@@ -14,9 +14,9 @@ void WordCount(Context& context, const Arguments& arguments) {
                           .Map([](std::string_view word) { return std::pair(word, int64_t{1}); })
                           .ReduceByKey([](int64_t a, int64_t b) { return a + b; });
   const bool top = arguments.size() > 2 && arguments.at(2) == "top";
-  const int64_t words =
-      top ? counts.SortBy([](const auto& pair) { return pair.second; }, Order::kDescending).SaveText(arguments.at(1))
-          : counts.SaveText(arguments.at(1));
+  const int64_t words = top ? counts.SortBy([](const auto& pair) { return pair.second; }, SortDirection::kDescending)
+                                  .SaveText(arguments.at(1))
+                            : counts.SaveText(arguments.at(1));
   std::printf("%lld different words\n", static_cast<long long>(words));
 }
 

@@ -38,6 +38,7 @@ base::Result<ordered_json> AskFairlead(Cluster& cluster, const std::string& targ
                                        const std::string& body) {
   const auto answer = cluster.client->Ask(method, "/fairlead/v1/" + target, body);
   if (!answer.ok()) {
+    if (answer.error().code == shell::kRmRefused) return answer.error();
     const std::string& why = answer.error().message;
     const size_t colon = why.rfind(": ");
     return base::Error{
@@ -48,7 +49,10 @@ base::Result<ordered_json> AskFairlead(Cluster& cluster, const std::string& targ
   auto parsed = wire::json::ParseOrdered(answer->body, wire::json::kAnswer);
   ordered_json json = parsed ? std::move(*parsed) : ordered_json();
   if (answer->status == 200 && json.is_object()) return json;
-  const std::string told = json.is_object() ? json.value("error", "") : "";
+  std::string told = json.is_object() ? json.value("error", "") : "";
+  if (answer->status == 403 && json.is_object()) {  // of the login before the port, as Hadoop writes it
+    told = json.value("RemoteException", ordered_json::object()).value("message", told);
+  }
   if (!told.empty()) return base::Error{told, answer->status == 404 ? shell::kRmNotFound : shell::kRmRefused};
   if (answer->status == 404) {
     return base::Error{"only Fairlead's resource manager answers this, and here is another one (HTTP 404)",

@@ -302,10 +302,16 @@ std::vector<std::string> ReasonRow(Cluster& cluster, const yarn::NodeReportProto
     const std::string detail = change.value("detail", "");  // "HOST:PORT is LOST: EXPIRED"
     if (why.empty() && detail.rfind(": ") != std::string::npos) why = detail.substr(detail.rfind(": ") + 2);
   }
+  bool is_out = false;
   for (const ordered_json& out : drained) {
-    if (out.value("host", "") != id.substr(0, id.rfind(':')) || out.value("by", "").empty()) continue;
+    if (out.value("host", "") != id.substr(0, id.rfind(':'))) continue;
+    is_out = true;
+    if (out.value("by", "").empty()) continue;
     who = out.value("by", "");
     since = TimeText(out.value("since_ms", int64_t{0}));
+  }
+  if (!is_out && drained.is_array() && node.NodeState() == yarn::NodeStateProto::kDecommissioned) {
+    why = "its host is taken out no more, unless by a file of hosts; its node agent has ended, start it again";
   }
   return {id, std::string(Name(node.NodeState())), since, who, why.empty() ? "-" : why};
 }
@@ -315,7 +321,7 @@ int NodesOutOfService(const Command& command, Cluster& cluster, const std::vecto
   ordered_json list = ordered_json::array();
   const auto known = AskIfFairleads(cluster, "nodes?limit=0");
   if (!known.ok()) return command.Fail(known.error());
-  const ordered_json drained = known->is_object() ? known->at("drained") : ordered_json::array();
+  const ordered_json drained = known->is_object() ? known->at("drained") : ordered_json();
   for (const auto& node : nodes) {
     if (node.NodeState() == yarn::NodeStateProto::kRunning) continue;
     const std::vector<std::string> row = ReasonRow(cluster, node, drained);

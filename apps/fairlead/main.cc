@@ -15,6 +15,7 @@
 #include "base/version.h"
 #include "commands.h"
 #include "env_posix/own_process.h"
+#include "managers.h"
 #include "process/http/own_process.h"
 #include "version.h"
 
@@ -127,6 +128,8 @@ int Run(int argc, char** argv) {
   AddTop(app, exit_code);
   AddEvents(app, exit_code);
   AddNode(app, exit_code);
+  AddHa(app, exit_code);
+  AddState(app, exit_code);
   AddQueue(app, exit_code);
   AddLogs(app, exit_code);
   AddHistory(app, exit_code);

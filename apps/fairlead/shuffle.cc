@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "daemon_options.h"
 #include "shell/shuffle/daemon.h"
 
 // `fairlead shuffle`: Spark's external shuffle service, alone; `fairlead shuffle status` looks at a running one,
@@ -76,7 +77,7 @@ void AddShuffle(CLI::App& app, int& exit_code) {
   command->add_option("--io-threads", options.io_threads,
                       "Threads for connections (one a core, at most 8; with --answer-as 3.5: one)");
   command->add_option("--web-port", words->web_port, "Port of the status page on loopback");
-  command->add_option("--log-file", options.log_file, "Log here instead of stderr");
+  AddLogFileOptions(*command, options.log);
   command->add_flag("--verbose", words->verbose, "Log more");
   AddStatus(*command, words, exit_code);
   AddDrain(*command, words, exit_code);
@@ -85,7 +86,7 @@ void AddShuffle(CLI::App& app, int& exit_code) {
     shell::ShuffleOptions& chosen = words->options;
     if (command->count("--port") > 0) chosen.port = words->port;
     if (command->count("--web-port") > 0) chosen.web_port = words->web_port;
-    if (words->verbose) chosen.log_level = env::LogLevel::kDebug;
+    if (words->verbose) chosen.log.level = env::LogLevel::kDebug;
     for (size_t at = 0; at < words->roots.size();) {
       const size_t end = std::min(words->roots.find(',', at), words->roots.size());
       chosen.local_roots.push_back(words->roots.substr(at, end - at));

@@ -17,6 +17,8 @@ void AddSparkDaemons(CLI::App& app, int& exit_code) {
   spark->add_option("--host", spark_options->host, "address to listen on (127.0.0.1; 0.0.0.0 for every one)");
   spark->add_option("--port", spark_options->port, "port (7077)");
   spark->add_option("--webui-port", spark_options->web_port, "port of a Standalone Master's page (8080)");
+  spark->add_option("--rest-port", spark_options->rest_port,
+                    "port at which a Standalone Master takes drivers by REST, which it opens (6066)");
   spark->add_option("--properties-file", spark_options->properties_file,
                     "Spark's properties (default: spark-defaults.conf of SPARK_CONF_DIR or SPARK_HOME/conf)");
   spark->add_option("--profile", spark_options->profile,
@@ -37,7 +39,7 @@ void AddSparkDaemons(CLI::App& app, int& exit_code) {
 
   CLI::App* worker = app.add_subcommand("spark-worker", "Run a Standalone Worker for Spark's Master or ours");
   auto worker_options = std::make_shared<shell::SparkWorkerOptions>();
-  AddLogOptions(*worker, *worker_options);
+  AddLogOptions(*worker, worker_options->log);
   worker->add_option("masters", worker_options->masters, "spark://HOST:PORT[,HOST:PORT]")->required();
   worker->add_option("--spark-home", worker_options->spark_home, "SPARK_HOME of the build that it runs (SPARK_HOME)");
   worker->add_option("-c,--cores", worker_options->cores, "cores to offer (SPARK_WORKER_CORES; all)");

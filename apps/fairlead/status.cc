@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 
 #include "base/text.h"
@@ -22,6 +23,23 @@ ordered_json ObjectOf(const base::Result<process::http::Response>& answer, const
   return good ? json->at(root) : ordered_json::object();
 }
 
+/// How long the manager asks its session with ZooKeeper to be; 0: it is Hadoop's.
+int64_t SessionOf(Cluster& cluster, const std::string& page) {
+  const auto answer = cluster.client->GetUrl(page + "/fairlead/v1/ha");
+  if (!answer.ok() || answer->status != 200) return 0;
+  const auto told = wire::json::ParseOrdered(answer->body, wire::json::kAnswer);
+  return told && told->is_object() ? told->value("session_ms", int64_t{0}) : 0;
+}
+
+/// What a takeover after a death waits for; nothing where one manager runs alone.
+void PrintSessions(const ordered_json& managers) {
+  int64_t longest = 0;
+  for (const ordered_json& manager : managers) longest = std::max(longest, manager.value("sessionMs", int64_t{0}));
+  if (longest == 0) return;
+  std::printf("sessions with ZooKeeper of %g s: so long after a death another manager takes over\n",
+              static_cast<double>(longest) / 1000);
+}
+
 ordered_json AskManagers(Cluster& cluster) {
   ordered_json managers = ordered_json::array();
   for (const auto& [id, page] : cluster.client->Managers()) {
@@ -30,7 +48,8 @@ ordered_json AskManagers(Cluster& cluster) {
                         {"page", page},
                         {"state", info.value("haState", "does not answer")},
                         {"version", info.value("resourceManagerBuildVersion", "")},
-                        {"startedOn", info.value("startedOn", int64_t{0})}});
+                        {"startedOn", info.value("startedOn", int64_t{0})},
+                        {"sessionMs", id.empty() || info.empty() ? 0 : SessionOf(cluster, page)}});
   }
   return managers;
 }
@@ -64,6 +83,7 @@ int Status(const Command& command, Cluster& cluster, NoOptions& /*options*/) {
     PrintJson({{"managers", managers}, {"metrics", metrics}, {"scheduler", scheduler}});
   } else {
     table.Print();
+    PrintSessions(managers);
     const auto number = [&](const char* key) { return metrics.is_object() ? metrics.value(key, int64_t{0}) : 0; };
     if (led) {
       std::puts(SumsText({number("activeNodes"), number("appsRunning"), number("appsPending"),

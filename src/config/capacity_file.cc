@@ -176,6 +176,7 @@ bool ReadPlain(const std::string& key, std::string_view name, const std::string&
   if (name == "auto-queue-creation-v2.maximum-queue-depth") return read.Int(queue.maximum_queue_depth), true;
   if (name == "auto-queue-creation-v2.queue-auto-removal.enable") return read.Bool(queue.auto_removal), true;
   if (name == "auto-create-child-queue.enabled") return read.Bool(queue.auto_creation_legacy), true;
+  if (name == "auto-create-child-queue.max-queues") return read.Int(queue.max_queues), true;
   if (name == "allow-zero-capacity-sum") return read.Bool(queue.allow_zero_capacity_sum), true;
   if (name == "reservable") return read.Bool(queue.reservable), true;
   if (name == "maximum-application-lifetime") return read.Long(queue.maximum_application_lifetime), true;
@@ -183,9 +184,27 @@ bool ReadPlain(const std::string& key, std::string_view name, const std::string&
   return false;
 }
 
+/// What the older way of making queues is told besides: what is not done is refused by its name.
+bool ReadManagement(const std::string& key, std::string_view name, const std::string& text,
+                    CapacityQueueSettings& queue) {
+  if (name == "auto-create-child-queue.management-policy") {
+    if (!base::Trimmed(text).ends_with(".GuaranteedOrZeroCapacityOverTimePolicy")) {
+      Fail(queue.problem, CapacityFault::kRuntime,
+           key + " is '" + text + "', which is not known; take the key out for GuaranteedOrZeroCapacityOverTimePolicy");
+    }
+    return true;
+  }
+  if (name != "auto-create-child-queue.fail-on-exceeding-parent-capacity") return false;
+  bool fails = false;
+  ReadBool(text, fails);
+  if (fails) Fail(queue.problem, CapacityFault::kArgument, key + " is not supported; take the key out");
+  return true;
+}
+
 /// One key of a queue or a template, by what follows its path; false: not known.
 bool ReadOfQueue(const std::string& key, std::string_view name, const std::string& text, CapacityQueueSettings& queue) {
   if (ReadPlain(key, name, text, queue) || ReadOfLabel(key, name, "", text, queue)) return true;
+  if (ReadManagement(key, name, text, queue)) return true;
   if (name == "queues") {
     queue.queues = SplitTrimmed(text, true);
   } else if (name == "state") {
@@ -235,6 +254,7 @@ bool ReadQueueKey(const std::string& key, const std::string& text, CapacityQueue
   std::string_view name = path.substr(begin);
   CapacityQueueKeys& queue = queues.queues[std::string(path.substr(0, begin - 1))];
   const std::pair<std::string_view, CapacityQueueSettings*> templates[] = {
+      {"leaf-queue-template.", &queue.leaves},
       {"auto-queue-creation-v2.template.", &queue.children},
       {"auto-queue-creation-v2.leaf-template.", &queue.leaves},
       {"auto-queue-creation-v2.parent-template.", &queue.parents}};
@@ -260,6 +280,13 @@ void NoteLabel(const std::string& key, CapacityQueues& queues) {
   labels.insert(std::string(path.substr(begin, end - begin)));
 }
 
+/// With it Hadoop sorts all nodes for each ask; without it the keys of its policies have no effect.
+void RefuseMultiNode(const std::string& key, const std::string& text, CapacityQueues& queues) {
+  bool on = false;
+  ReadBool(text, on);
+  if (on) Fail(queues.problem, CapacityFault::kArgument, key + " is not supported; write false");
+}
+
 /// Keys of the whole scheduler below yarn.scheduler.capacity.
 bool ReadGlobalKey(const std::string& key, const std::string& text, CapacityQueues& queues) {
   const std::string_view name = std::string_view(key).substr(kPrefix.size());
@@ -280,6 +307,7 @@ bool ReadGlobalKey(const std::string& key, const std::string& text, CapacityQueu
   if (name == "per-node-heartbeat.maximum-offswitch-assignments") return read.Int(queues.offswitch_per_heartbeat), true;
   if (name == "reservations-continue-look-all-nodes") return read.Bool(queues.continue_looking), true;
   if (name == "schedule-asynchronously.enable") return read.Bool(queues.asynchronous), true;
+  if (name == "multi-node-placement-enabled") return RefuseMultiNode(key, text, queues), true;
   if (name == "legacy-queue-mode.enabled") return read.Bool(queues.legacy_queue_mode), true;
   if (name == "lazy-preemption-enabled") return read.Bool(queues.preemption.lazy), true;
   if (name == "user-metrics.enable") return read.Bool(queues.user_metrics), true;
@@ -374,7 +402,12 @@ void ReadMapping(const Keys& keys, CapacityQueues& queues) {
     problem = {};
     queues.json_mapping_chosen = true;
     const std::string json = Value(keys, prefix + "mapping-rule-json");
-    if (!json.empty()) problem = ReadJsonMapping(json, queues.json_mapping);
+    if (!json.empty()) {
+      problem = ReadJsonMapping(json, queues.json_mapping);
+    } else if (keys.contains(prefix + "mapping-rule-json-file")) {
+      problem = {CapacityFault::kArgument, prefix + "mapping-rule-json-file is not supported; write the rules into " +
+                                               prefix + "mapping-rule-json"};
+    }
   } else if (format != "legacy") {
     problem = {CapacityFault::kArgument, "Illegal queue mapping format '" + format + "' please use 'legacy' or 'json'"};
   }
@@ -492,9 +525,8 @@ base::Result<HadoopConf> Over(HadoopConf conf, const std::string& file, std::str
   return conf;
 }
 
-/// `conf`: the keys of `file` over those of `site`.
-model::QueueTree TreeOf(const HadoopConf& conf, const std::string& file, const HadoopConf& site,
-                        std::vector<std::string>& warnings) {
+/// `conf`: the keys of a file over those of `site`.
+model::QueueTree TreeOf(const HadoopConf& conf, const HadoopConf& site, std::vector<std::string>& warnings) {
   for (const auto& [key, raw] : site.Explicit()) {
     if (IsOfCapacity(key)) (void)site.Find(key);  // it has an effect: no key without one is told then
   }
@@ -502,10 +534,9 @@ model::QueueTree TreeOf(const HadoopConf& conf, const std::string& file, const H
   for (const auto& [key, raw] : conf.Explicit()) keys[key] = conf.Find(key).value_or(raw);
   std::vector<std::string> unknown;
   model::QueueTree tree = CapacityTree(keys, &unknown);
-  if (std::exchange(tree.capacity->asynchronous, false)) {
-    warnings.push_back(file +
-                       ": yarn.scheduler.capacity.schedule-asynchronously.enable is not honoured: containers are "
-                       "granted at heartbeats");
+  // Where it is not written 3.5.0 schedules asynchronously, releases before it do not.
+  if (!keys.contains(std::string(kPrefix) + "schedule-asynchronously.enable")) {
+    tree.capacity->asynchronous = site.String("fairlead.scheduler.hadoop-version").starts_with("3.5.");
   }
   for (const std::string& key : unknown) {
     if (IsReadByName(std::string_view(key).substr(std::min(key.size(), kPrefix.size())))) continue;
@@ -520,7 +551,7 @@ base::Result<model::QueueTree> ParseCapacityFile(std::string_view text, const st
                                                  std::vector<std::string>& warnings) {
   const base::Result<HadoopConf> conf = Over(site, file, text);
   if (!conf.ok()) return conf.error();
-  return TreeOf(*conf, file, site, warnings);
+  return TreeOf(*conf, site, warnings);
 }
 
 base::Result<Properties> CapacityProperties(std::string_view text, const std::string& file) {
@@ -533,7 +564,7 @@ model::QueueTree CapacityTreeOf(const Properties& properties, const HadoopConf& 
                                 std::vector<std::string>& warnings) {
   HadoopConf conf = site;
   for (const auto& [key, value] : properties) conf.Set(key, value, {kStored, 0, 0});
-  return TreeOf(conf, kStored, site, warnings);
+  return TreeOf(conf, site, warnings);
 }
 
 }  // namespace fairlead::config

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <map>
 
 namespace fairlead::config {
@@ -93,6 +95,139 @@ TEST(CapacityFile, KeysOfAFileMeanTheSameByThemselves) {
   EXPECT_FLOAT_EQ(tree.capacity->queues.at("root.a").own.capacity.at("").percent, 70);
   EXPECT_TRUE(warnings.empty());
   EXPECT_FALSE(CapacityProperties("<configuration>", "capacity-scheduler.xml").ok());
+}
+
+TEST(CapacityFile, WhetherPassesRunIsADefaultOfTheRelease) {
+  const auto asynchronous = [](const std::string& version, const std::map<std::string, std::string>& more) {
+    HadoopConf site;
+    if (!version.empty()) site.Set("fairlead.scheduler.hadoop-version", version);
+    std::map<std::string, std::string> keys = kTwoQueues;
+    keys.insert(more.begin(), more.end());
+    std::vector<std::string> warnings;
+    return Parsed(keys, warnings, site).capacity->asynchronous;
+  };
+  const std::string key = "yarn.scheduler.capacity.schedule-asynchronously.enable";
+  EXPECT_FALSE(asynchronous("", {}));
+  EXPECT_FALSE(asynchronous("3.4.3", {}));
+  EXPECT_TRUE(asynchronous("3.5.0", {}));
+  EXPECT_FALSE(asynchronous("3.5.0", {{key, "false"}}));
+  EXPECT_TRUE(asynchronous("3.3.6", {{key, "true"}}));
+}
+
+TEST(CapacityFile, TemplatesOfTheOlderWayAreThoseOfLeaves) {
+  std::map<std::string, std::string> keys = kTwoQueues;
+  keys["yarn.scheduler.capacity.root.science.auto-create-child-queue.enabled"] = "true";
+  keys["yarn.scheduler.capacity.root.science.auto-create-child-queue.max-queues"] = "7";
+  keys["yarn.scheduler.capacity.root.science.leaf-queue-template.capacity"] = "25";
+  keys["yarn.scheduler.capacity.root.science.leaf-queue-template.ordering-policy.fair.enable-size-based-weight"] =
+      "true";
+  keys["yarn.scheduler.capacity.root.science.leaf-queue-template.accessible-node-labels.fast.capacity"] = "50";
+  std::vector<std::string> warnings;
+  const model::CapacityQueueKeys read = Parsed(keys, warnings).capacity->queues.at("root.science");
+  EXPECT_THAT(warnings, ElementsAre());
+  EXPECT_EQ(read.own.max_queues, 7);
+  EXPECT_FLOAT_EQ(read.leaves.capacity.at("").percent, 25);
+  EXPECT_FLOAT_EQ(read.leaves.capacity.at("fast").percent, 50);
+  EXPECT_EQ(read.leaves.size_based_weight, true);
+}
+
+/// The names of Hadoop 3.4.3's and 3.5.0's CapacitySchedulerConfiguration, below its prefixes.
+constexpr const char* kNamesOfHadoop[] = {"maximum-applications",
+                                          "maximum-am-resource-percent",
+                                          "queues",
+                                          "capacity",
+                                          "maximum-capacity",
+                                          "minimum-user-limit-percent",
+                                          "user-limit-factor",
+                                          "user-settings",
+                                          "state",
+                                          "accessible-node-labels",
+                                          "default-node-label-expression",
+                                          "reservations-continue-look-all-nodes",
+                                          "skip-allocate-on-nodes-with-reserved-containers",
+                                          "maximum-allocation",
+                                          "maximum-allocation-mb",
+                                          "maximum-allocation-vcores",
+                                          "ordering-policy",
+                                          "user-metrics.enable",
+                                          "resource-calculator",
+                                          "node-locality-delay",
+                                          "rack-locality-additional-delay",
+                                          "rack-locality-full-reset",
+                                          "maximum-offswitch-assignments",
+                                          "schedule-asynchronously.enable",
+                                          "schedule-asynchronously.maximum-threads",
+                                          "maximum-pending-backlogs",
+                                          "scheduling-interval-ms",
+                                          "application.fail-fast",
+                                          "queue-mappings",
+                                          "queue-mappings-override.enable",
+                                          "workflow-priority-mappings",
+                                          "workflow-priority-mappings-override.enable",
+                                          "disable_preemption",
+                                          "default-application-priority",
+                                          "average-capacity",
+                                          "reservable",
+                                          "reservation-window",
+                                          "instantaneous-max-capacity",
+                                          "reservation-policy",
+                                          "reservation-agent",
+                                          "show-reservations-as-queues",
+                                          "reservation-planner",
+                                          "reservation-move-on-expiry",
+                                          "reservation-enforcement-window",
+                                          "lazy-preemption-enabled",
+                                          "multiple-assignments-enabled",
+                                          "maximum-container-assignments",
+                                          "max-parallel-apps",
+                                          "allow-zero-capacity-sum",
+                                          "mapping-rule-format",
+                                          "mapping-rule-json",
+                                          "mapping-rule-json-file",
+                                          "legacy-queue-mode.enabled",
+                                          "observe_only",
+                                          "monitoring_interval",
+                                          "max_wait_before_kill",
+                                          "total_preemption_per_round",
+                                          "max_ignored_over_capacity",
+                                          "natural_termination_factor",
+                                          "additional_res_balance_based_on_reserved_containers",
+                                          "select_based_on_reserved_containers",
+                                          "intra-queue-preemption.enabled",
+                                          "minimum-threshold",
+                                          "max-allowable-limit",
+                                          "preemption-order-policy",
+                                          "conservative-drf",
+                                          "preemption-to-balance-queue-after-satisfied.enabled",
+                                          "max-wait-before-kill",
+                                          "global-queue-max-application",
+                                          "underutilized-preemption.enabled",
+                                          "reserved-container-delay-ms",
+                                          "allow-move-reservation",
+                                          "maximum-application-lifetime",
+                                          "default-application-lifetime",
+                                          "auto-create-child-queue.enabled",
+                                          "auto-queue-creation-v2.enabled",
+                                          "leaf-queue-template",
+                                          "fail-on-exceeding-parent-capacity",
+                                          "management-policy",
+                                          "queue-management.monitoring-interval",
+                                          "queue-auto-removal.enable",
+                                          "queue-expiration-time",
+                                          "queue.auto.refresh.monitoring-interval",
+                                          "multi-node-sorting.policy",
+                                          "multi-node-placement-enabled",
+                                          "acl_submit_applications",
+                                          "acl_administer_queue",
+                                          "acl_application_max_priority"};
+
+TEST(CapacityFile, EveryKeyOfHadoopIsInTheTableOfTheDocuments) {
+  std::ifstream file(std::string(FAIRLEAD_SOURCE_DIR) + "/docs/scheduler-yarn-capacity.md");
+  const std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const size_t begin = page.find("## What counts");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string table = page.substr(begin, page.find("## Asynchronous scheduling") - begin);
+  for (const char* name : kNamesOfHadoop) EXPECT_NE(table.find(name), std::string::npos) << name;
 }
 
 TEST(CapacityFile, QueuesThatAreTheirOwnParentsEndSomewhere) {

@@ -16,7 +16,7 @@ class Timer {
   Timer(const Timer&) = delete;
   Timer& operator=(const Timer&) = delete;
 
-  /// In place of what it waited for until now. Instant::Max(): it waits for nothing.
+  /// Replaces an earlier start. Instant::Max(): it stops.
   void At(base::Instant when, Loop::Callback callback) {
     Stop();
     if (when == base::Instant::Max()) return;

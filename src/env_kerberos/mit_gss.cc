@@ -88,12 +88,21 @@ base::Status Import(const std::string& principal, Name& name) {
 
 using Credential = std::shared_ptr<gss_cred_id_struct>;
 
+constexpr char kAnyService[] = "*";
+
+/// iso.org.dod.internet.security.mechanism.snego
+const gss_OID_desc kSpnego{6, const_cast<char*>("\x2b\x06\x01\x05\x05\x02")};
+
 base::Result<Credential> Acquire(const std::string& principal, gss_cred_usage_t usage,
-                                 std::vector<gss_key_value_element_desc> store) {
+                                 std::vector<gss_key_value_element_desc> store, bool negotiates = false) {
   Name name;
-  if (base::Status imported = Import(principal, name); !imported.ok()) return imported.error();
+  if (principal != kAnyService) {
+    if (base::Status imported = Import(principal, name); !imported.ok()) return imported.error();
+  }
   gss_key_value_set_desc where{static_cast<OM_uint32>(store.size()), store.data()};
-  gss_OID_set_desc mechanisms{1, gss_mech_krb5};
+  std::vector<gss_OID_desc> kinds{*gss_mech_krb5};
+  if (negotiates) kinds.push_back(kSpnego);
+  gss_OID_set_desc mechanisms{kinds.size(), kinds.data()};
   gss_cred_id_t credential = GSS_C_NO_CREDENTIAL;
   OM_uint32 minor = 0;
   const OM_uint32 major = gss_acquire_cred_from(&minor, name.get(), GSS_C_INDEFINITE, &mechanisms, usage, &where,
@@ -168,6 +177,7 @@ struct ContextState {
   std::string peer;
   OM_uint32 flags = 0;
   std::atomic<bool> dropped = false;
+  bool any_service = false;  // of the keytab, if it is HTTP's
   // Of an initiator:
   std::string principal;
   std::string host;
@@ -175,6 +185,20 @@ struct ContextState {
   std::string own;    // principal
   std::string cache;  // of its tickets
 };
+
+/// The ticket was for HTTP/HOST: the keytab may have other services' keys.
+base::Status ExpectWebService(gss_ctx_id_t context) {
+  Name service;
+  OM_uint32 minor = 0;
+  const OM_uint32 major =
+      gss_inquire_context(&minor, context, nullptr, service.out(), nullptr, nullptr, nullptr, nullptr, nullptr);
+  if (major != GSS_S_COMPLETE) return Failed(major, minor);
+  Buffer name;
+  const OM_uint32 shown = gss_display_name(&minor, service.get(), name.get(), nullptr);
+  if (shown != GSS_S_COMPLETE) return Failed(shown, minor);
+  if (!name.Text().starts_with("HTTP/")) return base::Error{"a ticket for " + name.Text() + ", which is no web server"};
+  return {};
+}
 
 base::Result<env::GssContext::Token> AcceptStep(ContextState& state, const std::string& token) {
   Buffer out;
@@ -189,6 +213,9 @@ base::Result<env::GssContext::Token> AcceptStep(ContextState& state, const std::
   Buffer name;
   const OM_uint32 shown = gss_display_name(&minor, client.get(), name.get(), nullptr);
   if (shown != GSS_S_COMPLETE) return Failed(shown, minor);
+  if (state.any_service) {
+    if (base::Status web = ExpectWebService(state.context); !web.ok()) return web.error();
+  }
   state.peer = name.Text();
   return env::GssContext::Token{out.Text(), true};
 }
@@ -284,6 +311,7 @@ class MitGss final : public env::Gss {
   std::unique_ptr<env::GssContext> Accept() override {
     auto state = std::make_shared<ContextState>();
     state->credential = acceptor_;
+    state->any_service = identity_.principal == kAnyService;
     return std::make_unique<MitContext>(accepts_, loop_, std::move(state), AcceptStep);
   }
 
@@ -350,7 +378,7 @@ base::Result<std::unique_ptr<env::Gss>> MakeGss(env::Loop& loop, const GssIdenti
   Credential acceptor;
   if (!identity.keytab.empty()) {
     base::Result<Credential> acquired =
-        Acquire(identity.principal, GSS_C_ACCEPT, {{"keytab", identity.keytab.c_str()}});
+        Acquire(identity.principal, GSS_C_ACCEPT, {{"keytab", identity.keytab.c_str()}}, identity.negotiates);
     if (!acquired.ok()) {
       return base::Error{"keytab " + identity.keytab + " cannot be used for " + identity.principal + ": " +
                          acquired.error().message};

@@ -13,6 +13,8 @@ namespace fairlead::env_kerberos {
 struct GssIdentity {
   std::string principal;  // "rm/host.example.com@EXAMPLE.COM"; empty: whose ticket is in the default cache
   std::string keytab;     // a path; empty: there is none, and nothing is accepted
+  /// Accepts tickets in SPNEGO's wrapping as well (RFC 4559). The principal may be "*": every HTTP/ of the keytab.
+  bool negotiates = false;
 };
 
 /// MIT's library. A keytab is opened once here: one that cannot be read, or has no key of the principal, is an error.

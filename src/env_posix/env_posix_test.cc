@@ -12,6 +12,7 @@
 
 #include "base/rng.h"
 #include "env_posix/idle_polling.h"
+#include "env_posix/posix_confined_files.h"
 #include "env_posix/posix_loop.h"
 #include "env_posix/read_all.h"
 #include "env_posix/test_directory.h"
@@ -524,6 +525,28 @@ TEST(PosixDisk, NothingLeavesTheRoot) {
   EXPECT_TRUE(*disk->RemoveBeneath(root, "a/good"));
   EXPECT_FALSE(*disk->RemoveBeneath(root, "a/good"));
   EXPECT_TRUE(disk->Stat(directory / "secret").ok());
+}
+
+TEST(PosixConfinedFiles, WritesPlainFilesBelowTheRootAndNothingElse) {
+  const TestDirectory directory;
+  const auto disk = MakePosixDisk();
+  const auto files = MakePosixConfinedFiles();
+  ASSERT_TRUE(disk->MakeDirectories(directory / "root/a").ok());
+  ASSERT_TRUE(disk->WriteFileAtomically(directory / "secret", "s").ok());
+  const std::string root = directory / "root";
+  EXPECT_TRUE(files->WriteAt(root, "a/f", 0, "abcdef").ok());
+  EXPECT_TRUE(files->WriteAt(root, "a/f", 4, "XYZ").ok());
+  EXPECT_EQ(*disk->ReadFile(root + "/a/f", 100), "abcdXYZ");
+  EXPECT_TRUE(files->WriteAt(root, "a/f", 0, "new").ok());
+  EXPECT_EQ(*disk->ReadFile(root + "/a/f", 100), "new");
+  ASSERT_EQ(::symlink((directory / "secret").c_str(), (root + "/a/link").c_str()), 0);
+  ASSERT_EQ(::symlink(directory.path().c_str(), (root + "/out").c_str()), 0);
+  ASSERT_EQ(::link((directory / "secret").c_str(), (root + "/a/twin").c_str()), 0);
+  ASSERT_EQ(::mkfifo((root + "/a/pipe").c_str(), 0666), 0);
+  for (const char* path : {"a/link", "out/secret", "a/twin", "a/pipe", "../secret", "a", "b/f"}) {
+    EXPECT_FALSE(files->WriteAt(root, path, 0, "x").ok()) << path;
+  }
+  EXPECT_EQ(*disk->ReadFile(directory / "secret", 100), "s");
 }
 
 TEST(PosixDisk, TreesAreRemovedByTwoAtOnce) {

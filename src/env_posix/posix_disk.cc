@@ -1,7 +1,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
@@ -15,6 +14,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "env_posix/confined_open_internal.h"
 #include "env_posix/posix_loop.h"
 #include "env_posix/posix_page_cache.h"
 
@@ -30,23 +30,6 @@ base::Error Errno(const std::string& what, const std::string& path, int error = 
 base::Error TooLarge(const std::string& path, uint64_t bytes_max) {
   return {"read " + path + ": it is larger than " + std::to_string(bytes_max) + " bytes", EFBIG};
 }
-
-/// Owns a descriptor.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-  bool valid() const { return fd_ >= 0; }
-  int Release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
 
 class PosixFile final : public env::File {
  public:
@@ -92,16 +75,6 @@ class PosixFile final : public env::File {
   Descriptor fd_;
   std::string path_;
 };
-
-/// Opens `relative` below `root`: openat2 lets no component, link or ".." leave it.
-int OpenConfined(const std::string& root, const std::string& relative, uint64_t flags, uint64_t resolve = 0) {
-  const Descriptor directory(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!directory.valid()) return -1;
-  open_how how{};
-  how.flags = flags | O_CLOEXEC;
-  how.resolve = resolve | RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-  return static_cast<int>(::syscall(SYS_openat2, directory.get(), relative.c_str(), &how, sizeof how));
-}
 
 env::FileInfo ToInfo(const std::string& name, const struct stat& info) {
   using Kind = env::FileInfo::Kind;

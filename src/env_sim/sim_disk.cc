@@ -228,4 +228,22 @@ base::Result<bool> SimDisk::RemoveBeneath(const std::string& root, const std::st
   return nodes_.erase(path) > 0;
 }
 
+base::Status SimDisk::WriteAt(const std::string& root, const std::string& relative, uint64_t offset,
+                              std::string_view bytes) {
+  if (LeavesRoot(relative)) return Errno(relative, EXDEV);
+  const std::string path = Normalize(root + "/" + relative);
+  if (const base::Status good = CheckWrite(path); !good.ok()) return good;
+  const Node* parent = FindNode(path.substr(0, path.rfind('/')));
+  if (parent == nullptr || !parent->directory) return Errno(path, ENOENT);
+  Node* node = FindNode(path);
+  if (node != nullptr && node->directory) return Errno(path, EISDIR);
+  if (const base::Status room = Take(bytes.size()); !room.ok()) return room;
+  if (node == nullptr) node = &(nodes_[path] = {false, std::make_shared<std::string>(), loop_.Wall(), 0644});
+  std::string& held = *node->bytes;
+  if (offset == 0) held.clear();
+  held.resize(std::max(held.size(), static_cast<size_t>(offset) + bytes.size()));
+  std::copy(bytes.begin(), bytes.end(), held.begin() + static_cast<std::ptrdiff_t>(offset));
+  return {};
+}
+
 }  // namespace fairlead::env_sim

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "env/confined_files.h"
 #include "env/disk.h"
 #include "env/loop.h"
 
@@ -11,7 +12,7 @@ namespace fairlead::env_sim {
 
 /// A file system in memory. Faults: a path prefix can be made to fail with an errno, for everything or for changes
 /// alone, and the disk can be full.
-class SimDisk final : public env::Disk {
+class SimDisk final : public env::Disk, public env::ConfinedFiles {
  public:
   explicit SimDisk(env::Loop& loop) : loop_(loop) {}
 
@@ -34,6 +35,8 @@ class SimDisk final : public env::Disk {
   base::Result<std::shared_ptr<env::File>> OpenBeneath(const std::string& root, const std::string& relative) override;
   base::Result<std::shared_ptr<env::File>> OpenForAppending(const std::string& path, uint32_t mode) override;
   base::Result<bool> RemoveBeneath(const std::string& root, const std::string& relative) override;
+  base::Status WriteAt(const std::string& root, const std::string& relative, uint64_t offset,
+                       std::string_view bytes) override;
 
  private:
   friend class SimFile;

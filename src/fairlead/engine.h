@@ -33,10 +33,10 @@ using engine::CsvOptions;
 using engine::Dataset;
 using engine::JobError;
 using engine::Keep;
-using engine::Order;
 using engine::Owned;
 using engine::ParseField;
 using engine::Partitions;
+using engine::SortDirection;
 using engine::TaskError;
 using engine::Words;
 

@@ -19,4 +19,9 @@ struct Caller {
   LoginMethod method = LoginMethod::kSimple;
 };
 
+/// For lines about who did what: "bob", or "bob via livy".
+inline std::string WhoActs(const Caller& caller) {
+  return caller.real_user.empty() ? caller.user : caller.user + " via " + caller.real_user;
+}
+
 }  // namespace fairlead::model

@@ -11,10 +11,13 @@ std::string RejectionText(const Refused& refused) {
     case kNotPlaced:
       return "Application rejected by queue placement policy";
     case kUnknownQueue:
+      if (!name(1).empty()) return name(1);
       return "Application submitted to unknown queue: " + name(0);
-    case kQueueFull:
+    case kQueueFull:  // the queue; then, where the scheduler has more to say, its sentence
+      if (!name(1).empty()) return name(1);
       return "Queue " + name(0) + " takes no more applications now";
     case kNotALeaf:
+      if (!name(1).empty()) return name(1);
       return name(0) + " is not a leaf queue";
     case kUserAccess:
       return "User " + name(0) + " does not have permission to submit " + name(1) + " to queue " + name(2);

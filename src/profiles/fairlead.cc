@@ -6,6 +6,7 @@
 namespace fairlead::profiles {
 namespace {
 
+using scheduler::BackfillConfig;
 using scheduler::BooksConfig;
 using scheduler::FairleadConfig;
 using scheduler::LearnedUseConfig;
@@ -111,6 +112,18 @@ constexpr Key<FairleadConfig> kKeys[] = {
     KeyOf<&FairleadConfig::learned_use, &LearnedUseConfig::least_percent>(
         "fairlead.scheduler.learned-use.least-percent",
         "of what a container books, that is expected of it at the least", Range{1, 100}),
+    KeyOf<&FairleadConfig::backfill, &BackfillConfig::promises>(
+        "fairlead.scheduler.backfill.promises",
+        "asks of a queue that get a start which is kept when they find no room; others start beside; 0: none",
+        Range{0, 64}),
+    KeyOf<&FairleadConfig::backfill, &BackfillConfig::slack_percent>(
+        "fairlead.scheduler.backfill.slack-percent",
+        "a promised start is later than the first possible one by so much of the time that the whole cluster would "
+        "work for the container",
+        Range{0, 1'000'000}),
+    KeyOf<&FairleadConfig::backfill, &BackfillConfig::run_times>(
+        "fairlead.scheduler.backfill.run-times",
+        "with promises and wish small-jobs: work is amount x time where the time is known"),
     KeyOf<&FairleadConfig::node_locality_wait>(
         "fairlead.scheduler.node-locality-wait-ms",
         "how long an ask leaves room elsewhere alone while it waits for a named host"),

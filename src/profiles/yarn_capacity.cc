@@ -22,6 +22,8 @@ constexpr Key<YarnCapacityConfig> kKeys[] = {
     KeyOf<&YarnCapacityConfig::cap_at_largest_node>(
         "fairlead.scheduler.yarn-capacity.cap-at-largest-node",
         "asks are capped at the largest node, too, as Hadoop does ten seconds after its start"),
+    KeyOf<&YarnCapacityConfig::seed>("fairlead.scheduler.yarn-capacity.seed",
+                                     "of the nodes at which passes of asynchronous scheduling start"),
 };
 
 std::string QuirkKey(std::string_view field) {

@@ -289,8 +289,17 @@ class Job(process_test.Daemons):
 
     def test_strangers_at_every_port_do_not_harm_it(self):
         strangers.raise_open_files()
-        job = self.submit()
-        self.wait_for_executors(job)
+        for number in range(5):  # a job may be over before the first crowd is there
+            job = self.submit(f"out{number}")
+            self.wait_for_executors(job)
+            attacked = self.attack()
+            self.assert_right(job)
+            if attacked > 0:
+                break
+        self.assertGreater(attacked, 0)
+
+    def attack(self):
+        """At every port of the job; how many crowds came."""
         crowds = []
         self.addCleanup(lambda: [crowd.close() for crowd in crowds])
         attacked = 0
@@ -308,8 +317,7 @@ class Job(process_test.Daemons):
                         attacked += 1
                     except OSError:  # the job is over
                         pass
-        self.assertGreater(attacked, 0)
-        self.assert_right(job)
+        return attacked
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 import dataclasses
 import os
 import re
+import subprocess
 
 import cases_spark
 import peers
@@ -99,8 +100,29 @@ def labelled(cluster, work):
     assert kept.returncode != 0 and "is using this label" in kept.stderr, kept.stderr[-2000:]
 
 
+def passes_grant(cluster, work):
+    """Asynchronous scheduling in queues of the older way: MapReduce in a queue that a mapping makes for its user, with the manager killed in mid-job."""
+    job = Background(work, "job", cluster.example_command("pi", "6", "1000000"), cluster.client_environment())
+    cluster.wait(lambda: job.running() and any(app["runningContainers"] > 1 for app in cluster.apps()), "maps", 120)
+    cluster.restart("rm")
+    job.finish()
+    require_pi(job.text())
+    app = require_end(cluster, cluster.apps()[0]["id"])
+    assert app["queue"] == "root.users." + app["user"], app
+    queues = subprocess.run([peers.BINARY, "queues", "--hadoop-conf", cluster.conf], capture_output=True, text=True, timeout=60)
+    assert app["queue"] in queues.stdout, queues.stdout + queues.stderr
+
+
+ASYNCHRONOUS = dataclasses.replace(CAPACITY, hadoop="3.4.3", capacity=(
+    ("root.queues", "alpha,users"), ("root.alpha.capacity", "50"), ("root.users.capacity", "50"), ("maximum-am-resource-percent", "0.5"),
+    ("root.users.auto-create-child-queue.enabled", "true"), ("root.users.leaf-queue-template.capacity", "50"),
+    ("root.users.leaf-queue-template.user-limit-factor", "4"), ("queue-mappings", "u:%user:root.users.%user"),
+    ("queue-mappings-override.enable", "true"), ("schedule-asynchronously.enable", "true")))
+
+
 case("smoke", CAPACITY, own_cluster=True, name="capacity-mapreduce")(run_and_change)
 case("all", LABELS, own_cluster=True, name="capacity-labels")(labelled)
+case("all", ASYNCHRONOUS, own_cluster=True, name="capacity-asynchronous")(passes_grant)
 case("all", PREEMPTING, own_cluster=True, name="capacity-preemption")(preempted)
 case("all", CAPACITY, name="capacity-spark-client-mode")(cases_spark.client_mode)
 case("all", CAPACITY, name="capacity-spark-cluster-mode")(cases_spark.cluster_mode)

@@ -282,10 +282,31 @@ def probes(cluster, work):
         assert probe(web, "/healthz") == (200, "ok\n")
         assert probe(web, "/readyz") == (200, "ok\n")
         assert f"\n{metric}\n" in probe(web, "/metrics")[1], probe(web, "/metrics")
+    run, = cluster.page("/fairlead/runs", web=worker)
+    assert (run["kind"], run["state"], run["cores"], run["exit_code"], run["ended_ms"]) == ("executor", "RUNNING", 1, None, 0) and run["started_ms"] > 0, run
+    about = cluster.page("/fairlead/about")
+    assert about == {"release": cluster.spec.spark, "rest_url": f"spark://127.0.0.1:{cluster.rest}"}, about
     gauges = cluster.page("/metrics/master/json/")["gauges"]
     assert gauges["master.aliveWorkers"]["value"] == 2 and gauges["master.apps"]["value"] == 1, gauges
     cluster.kill("master")
     cluster.wait(lambda: probe(worker, "/readyz") == (503, "not registered yet\n"), "the worker to say so", 10)
+
+
+def next_ports(cluster, work):
+    """Whose page's and REST port is taken goes on to the next free one, tells others of it, and runs."""
+    port, = peers.free_ports(1)
+    words = [peers.BINARY, "spark-master", "--host", "127.0.0.1", "--port", port, "--webui-port", cluster.web, "--rest-port", cluster.rest, "--properties-file", cluster.properties]
+    cluster.spawn("other", words, env=cluster.environment)
+    cluster.wait(lambda: "the Spark master is ready" in cluster.log("other"), "the other master")
+    assert cluster.log("other").count("the port is taken, the next one is tried") >= 2, cluster.log("other")
+    url, rest_port = re.search(r"page=(\S+) rest=spark://127\.0\.0\.1:(\d+)", cluster.log("other")).groups()
+    web = int(url.rsplit(":", 1)[1])
+    assert web > cluster.web and int(rest_port) > cluster.rest, (url, rest_port)
+    assert cluster.page(web=web)["url"] == f"spark://127.0.0.1:{port}"
+    assert cluster.page("/fairlead/about", web=web)["rest_url"] == f"spark://127.0.0.1:{rest_port}"
+    cluster.may_end.add("third")
+    cluster.spawn("third", words, env={**cluster.environment, "SPARK_DAEMON_JAVA_OPTS": "-Dspark.port.maxRetries=0"})
+    cluster.wait(lambda: "says another port" in cluster.log("third"), "the third master to give up")
 
 
 def fetched(cluster, path, referer=None, **headers):
@@ -815,6 +836,7 @@ register("documents", documents, workers=(8,), memory="8g", conf=(
 register("ids", ids, releases=("4.3.0",), conf=(
     ("spark.deploy.appIdPattern", "%2$04d.a%1$s"), ("spark.deploy.driverIdPattern", "d-%s-%02d"), ("spark.worker.idPattern", "w%3$d-%2$s")))
 register("probes", probes, pairings=(PAIRINGS[2],))
+register("next-ports", next_ports, pairings=(PAIRINGS[2],), releases=("4.3.0",), workers=())
 register("reverse-proxy", reverse_proxied, pairings=(*PAIRINGS, ("spark", "spark")), conf=(("spark.ui.reverseProxy", "true"), ("spark.ui.enabled", "true"), ("spark.ui.port", "0")))
 register("spread-out", spread_out, workers=(4, 2, 1))
 register("packed", packed, workers=(4, 2, 1), conf=(("spark.deploy.spreadOut", "false"), ("spark.deploy.spreadOutApps", "false")))

@@ -1,10 +1,14 @@
 """A YARN cluster on this machine for real clients: a resource manager and nodes, each Fairlead's or Hadoop's own, started with nothing
 but Hadoop's configuration files."""
+import base64
 import getpass
+import hashlib
+import hmac
 import json
 import os
 import shutil
 import subprocess
+import time
 import urllib.request
 
 import kdc
@@ -43,9 +47,15 @@ class Cluster(Daemons):
     def secure(self, core, yarn, mapred):
         """Kerberos as docs/kerberos.md sets it up; every node of this machine has the name localhost."""
         if self.kdc is None:
-            self.kdc = kdc.Kdc(self.directory / "kdc", ["rm/localhost", "nm/localhost", "jhs/localhost", "alice", "bob", self.user])
+            self.kdc = kdc.Kdc(self.directory / "kdc", ["rm/localhost", "nm/localhost", "jhs/localhost", "HTTP/localhost", "livy", "alice", "bob", self.user])
+            (self.directory / "http-secret").write_bytes(os.urandom(32))
+            (self.directory / "http-secret").chmod(0o600)
         core.update({"hadoop.security.authentication": "kerberos", "hadoop.rpc.protection": self.spec.kerberos,
-                     "hadoop.security.auth_to_local": "RULE:[2:$1](rm|nm)s/.*/yarn/\nDEFAULT"})
+                     "hadoop.security.auth_to_local": "RULE:[2:$1](rm|nm)s/.*/yarn/\nDEFAULT", "hadoop.http.authentication.type": self.spec.web_login})
+        if self.spec.web_login == "kerberos":
+            core.update({"hadoop.http.authentication.kerberos.principal": f"HTTP/_HOST@{kdc.REALM}",
+                         "hadoop.http.authentication.kerberos.keytab": self.kdc.keytab("HTTP/localhost"),
+                         "hadoop.http.authentication.signature.secret.file": self.directory / "http-secret"})
         for daemon, name in (("resourcemanager", "rm"), ("nodemanager", "nm")):
             yarn.update({f"yarn.{daemon}.principal": f"{name}/_HOST@{kdc.REALM}", f"yarn.{daemon}.keytab": self.kdc.keytab(f"{name}/localhost")})
 
@@ -115,6 +125,8 @@ class Cluster(Daemons):
             self.write_capacity(self.spec.capacity)
         if self.spec.kerberos:
             self.secure(core, yarn, mapred)
+        if self.spec.policy:
+            core["hadoop.security.authorization"] = "true"
         yarn.update({key: str(value).replace("{directory}", str(self.directory)) for key, value in self.spec.yarn_site})
         for number in range(len(self.spec.nodes) + 1):
             directory = self.conf if number == 0 else self.node_conf(number)
@@ -137,6 +149,8 @@ class Cluster(Daemons):
             peers.write_site(directory / "hdfs-site.xml", self.hdfs.site() if self.hdfs else {})
             peers.write_site(directory / "yarn-site.xml", own)
             peers.write_site(directory / "mapred-site.xml", mapred)
+            if self.spec.policy:
+                peers.write_site(directory / "hadoop-policy.xml", dict(self.spec.policy))
         (self.conf / "fair-scheduler.xml").write_text(self.spec.allocations)
         (self.directory / "log4j-daemon.properties").write_text(LOG4J)
 
@@ -224,14 +238,24 @@ class Cluster(Daemons):
                 self.start_nm(int(name.removeprefix("nm")))
         self.wait_for_nodes(len(self.spec.nodes))
 
+    def cookie(self, user, kind="kerberos-dt", lives=60, secret=None):
+        """What Hadoop's Signer makes of a login: whoever has the daemons' secret can."""
+        text = f"u={user}&p={user}@{kdc.REALM}&t={kind}&e={int((time.time() + lives) * 1000)}"
+        signature = hmac.new(secret or (self.directory / "http-secret").read_bytes(), text.encode(), hashlib.sha256).digest()
+        return f'hadoop.auth="{text}&s={base64.b64encode(signature).decode()}"'
+
+    def login(self):
+        """The headers of whoever asks the pages."""
+        return {"Cookie": self.cookie(self.user)} if self.kdc and self.spec.web_login == "kerberos" else {}
+
     def get(self, path):
-        request = urllib.request.Request(f"http://127.0.0.1:{self.web}{path}", headers={"Accept": "application/json"})
+        request = urllib.request.Request(f"http://127.0.0.1:{self.web}{path}", headers={"Accept": "application/json", **self.login()})
         with urllib.request.urlopen(request, timeout=10) as answer:
             return json.load(answer)
 
     def send(self, method, path, body=None):
         request = urllib.request.Request(f"http://127.0.0.1:{self.web}{path}?user.name=root", data=json.dumps(body).encode() if body is not None else b"", method=method,
-                                         headers={"Content-Type": "application/json", "Accept": "application/json"})
+                                         headers={"Content-Type": "application/json", "Accept": "application/json", **self.login()})
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.loads(answer.read() or b"null")
 

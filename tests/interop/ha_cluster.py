@@ -65,7 +65,7 @@ class HaCluster(Cluster):
             (conf / "yarn-site.xml").write_text(site.replace("</configuration>", own))
             self.spawn_java(rm, 512, conf, "org.apache.hadoop.yarn.server.resourcemanager.ResourceManager")
             return
-        self.spawn(rm, [peers.BINARY, "rm", "--hadoop-conf", self.conf, "--set", f"yarn.resourcemanager.ha.id={rm}", *options])
+        self.spawn(rm, [peers.BINARY, "rm", "--hadoop-conf", self.conf, "--set", f"yarn.resourcemanager.ha.id={rm}", *options], env=self.daemon_environment())
 
     def stop(self):
         for process in self.processes.values():
@@ -90,6 +90,8 @@ class HaCluster(Cluster):
 
     def state(self, rm):
         try:
+            if self.kdc:  # the admin port asks for a ticket
+                return {"ACTIVE": ACTIVE, "STANDBY": STANDBY}[self.get_of(rm, "/ws/v1/cluster/info")["clusterInfo"]["haState"]]
             _, body = self.ha_call(rm, "getServiceStatus", seconds=2)
             return rpc.fields(body).get(1)
         except OSError:
@@ -117,7 +119,7 @@ class HaCluster(Cluster):
 
     def get_of(self, rm, path):
         """From one of the managers; a standby sends to the other."""
-        request = urllib.request.Request(self.url(rm) + path, headers={"Accept": "application/json"})
+        request = urllib.request.Request(self.url(rm) + path, headers={"Accept": "application/json", **self.login()})
         with urllib.request.urlopen(request, timeout=10) as answer:
             return json.load(answer)
 
@@ -126,7 +128,7 @@ class HaCluster(Cluster):
         data = json.dumps(body).encode() if body is not None else b""
         for rm in self.ports:
             request = urllib.request.Request(f"{self.url(rm)}{path}?user.name=root", data=data, method=method,
-                                             headers={"Content-Type": "application/json", "Accept": "application/json"})
+                                             headers={"Content-Type": "application/json", "Accept": "application/json", **self.login()})
             try:
                 with urllib.request.urlopen(request, timeout=30) as answer:
                     return json.loads(answer.read() or b"null")

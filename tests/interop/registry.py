@@ -17,6 +17,8 @@ class Spec:
     racks: tuple[str, ...] = ()                     # of the nodes; a HDFS has a DataNode on each node's address then
     history: bool = True                            # with MapReduce's job history server
     allocations: str = '<allocations><queue name="alpha"><weight>2</weight></queue><queue name="beta"/></allocations>\n'  # fair-scheduler.xml
+    policy: tuple[tuple[str, str], ...] = ()        # keys of a hadoop-policy.xml, which counts then (hadoop.security.authorization)
+    web_login: str = "simple"                       # hadoop.http.authentication.type of such a cluster
     kerberos: str = ""                              # hadoop.rpc.protection of a cluster with Kerberos and a KDC of its own
     capacity: tuple[tuple[str, str], ...] = ()      # keys of a capacity-scheduler.xml below yarn.scheduler.capacity.; its scheduler runs then
 

@@ -161,6 +161,9 @@ WRONG = [
     (("help", "nosuch"), 2, "no such command"),
     # Nodes, queues, events.
     (("node", "drian", "n1"), 2, "did you mean 'drain'"), (("queue", "sho", "x"), 2, "did you mean 'show'"),
+    (("ha",), 2, "one of these has to follow: transfer"), (("ha", "transfer"), 2, "required"), (("ha", "transfer", "rm2", *NOWHERE), 1, "one resource manager runs alone here"),
+    (("state", "backup"), 2, "required"), (("state", "backup", "x", "--set", "fairlead.rm.state-dir=/nosuch"), 4, "there is no state in /nosuch"),
+    (("state", "restore", "/nosuch.db"), 4, "there is no file /nosuch.db"), (("rm", "--log-file-mib=0"), 2, "--log-file-mib"),
     *[(("node", action), 2, "required") for action in ("drain", "undrain", "decommission")],
     *[(("node", "drain", "n1", f"--timeout={value}"), 2, "--timeout") for value in ("0", "-1", "x")],
     (("queue", "set", "root.a"), 2, "required"), (("queue", "set", "root.a", "weight"), 2, "weight=2"),
@@ -574,7 +577,7 @@ class OnACluster(unittest.TestCase):
                  ("history", done), ("queue set", "root.small", "weight=9", "--preview"), ("node drain", "127.0.0.2", "--no-wait"), ("nodes --reasons",), ("node undrain", "127.0.0.2"), ("kill", keeper),
                  ("submit", "--executors", "1", BUILD / "examples/word_count", self.work / "text", self.work / "at-once"), ("version",),
                  ("submit --detach", "--executors", "1", BUILD / "examples/word_count", self.work / "text", self.work / "at-once2"), ("top --once",), ("config check",),
-                 ("config profiles",), ("config names",), ("sim faults", "--seeds", "1")]
+                 ("config profiles",), ("config names",), ("sim faults", "--seeds", "1"), ("state backup", self.work / "rm.db")]
         of_no_cluster = ("version", "config profiles", "config names", "sim faults")
         for command, *words in asked:
             shown = self.ask(command, "--json", *words) if command not in of_no_cluster else run(*command.split(), "--json", *words)
@@ -584,7 +587,7 @@ class OnACluster(unittest.TestCase):
             self.assertNotEqual(differences({"": 0}, SCHEMA["commands"][command]), [], command)  # it can fail
             if isinstance(told, list):
                 self.assertTrue(told, command)
-        self.assertEqual(set(SCHEMA["commands"]) - {command for command, *_ in asked}, {"node decommission"})
+        self.assertEqual(set(SCHEMA["commands"]) - {command for command, *_ in asked}, {"node decommission", "ha transfer", "state restore"})
 
     def test_what_has_no_bound_is_null_and_what_has_ended_is_told(self):
         self.assertIsNone(json.loads(self.ask("queue show", "root", "--json").stdout)["max_share"])
@@ -713,6 +716,12 @@ class OnACluster(unittest.TestCase):
             with self.assertRaises(urllib.error.HTTPError) as refused:
                 read(address, "/conf?name=none")
             self.assertEqual(refused.exception.code, 404)
+            for path, words in (("/stacks", "This is no Java program."), ("/logLevel", "--log-level debug")):
+                self.assertIn(words, read(address, path))
+        for address, service in ((page, "ResourceManager"), (nodes[0], "NodeManager")):
+            jvm, = json.loads(read(address, f"/jmx?qry=Hadoop:service={service},name=JvmMetrics"))["beans"]
+            self.assertGreater(jvm["MemHeapUsedM"], 0)
+            self.assertEqual((jvm["tag.ProcessName"], jvm["GcTimeMillis"]), (service, 0))
         bean, = json.loads(read(nodes[0], "/jmx?qry=Hadoop:service=NodeManager,name=NodeManagerMetrics"))["beans"]
         self.assertGreater(bean["AvailableGB"], 0)
         self.assertEqual(set(json.loads(read(page, "/ws/v1/cluster/userinfo?user.name=ann")).values()), {getpass.getuser(), "ann"})
@@ -733,7 +742,7 @@ class OnACluster(unittest.TestCase):
             for field in methods["get"]["responses"]["200"]["content"]["application/json"]["schema"]["required"]:
                 self.assertIn(field, shown, path)
             asked += 1
-        self.assertEqual(asked, 9)
+        self.assertEqual(asked, 10)
 
     def test_an_unknown_address_of_hadoops_rest_is_hadoops_404(self):
         page = re.search(r"page +http://(\S+?)/", (self.work / "up.log").read_text()).group(1)
@@ -900,6 +909,8 @@ class OnACluster(unittest.TestCase):
         shown = self.ask("node undrain", "127.0.0.2")
         self.assertEqual(shown.returncode, 0, shown.stderr)
         self.assertRegex(shown.stdout, r"^127\.0\.0\.2:\d+ is taken back; its node agent has ended, start it again\n")
+        if "DECOMMISSIONED" in (told := self.ask("nodes", "--reasons").stdout):  # `up` may have started it by now
+            self.assertIn("its host is taken out no more", told)
         deadline = time.monotonic() + 60  # `up` starts it
         while "RUNNING" not in state():
             self.assertLess(time.monotonic(), deadline, (self.work / "up.log").read_text())

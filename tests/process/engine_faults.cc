@@ -292,7 +292,7 @@ void LongBlocks(Context& context, const Arguments& arguments) {
                               for (int64_t i = 0; i < kLongBlockRecords; ++i) emit(2 * i + map);
                             })
                             .Map([](int64_t x) { return std::pair(x, NoiseOf(x)); })
-                            .SortByKey(Order::kAscending, Partitions(1))
+                            .SortByKey(SortDirection::kAscending, Partitions(1))
                             .Filter([](const auto& record) { return record.second == NoiseOf(record.first); })
                             .Named("sorted")
                             .Count();

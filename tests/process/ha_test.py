@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Two resource managers and a real ZooKeeper: the leader is killed, stopped, cut off, told to step down."""
+import getpass
 import http.client
 import json
 import os
@@ -42,7 +43,8 @@ class Managers(unittest.TestCase):
         return None  # one server
 
     def make_cluster(self):
-        return ha_cluster.HaCluster(self.directory, registry.Spec(nodes=("fairlead",)), zookeeper=self.make_zookeeper())
+        administrators = (("yarn.admin.acl", f"root,{getpass.getuser()}"),)
+        return ha_cluster.HaCluster(self.directory, registry.Spec(nodes=("fairlead",), yarn_site=administrators), zookeeper=self.make_zookeeper())
 
     def setUp(self):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-ha-"))
@@ -202,11 +204,17 @@ class Managers(unittest.TestCase):
         status, _, body = self.web(self.standby, "/conf?name=yarn.resourcemanager.ha.enabled")
         self.assertEqual((status, "<value>true</value>" in body), (200, True), body)
         to = f"http://127.0.0.1:{self.cluster.ports[self.leader]['web']}"
+        self.assertIn(f"This is {self.standby}, a standby. It follows {to}", self.web(self.standby, "/cluster/cluster")[2])
+        self.assertIn("This is no Java program", self.web(self.standby, "/stacks")[2])
+        self.assertEqual([bean["modelerType"] for bean in json.loads(self.web(self.standby, "/jmx")[2])["beans"]], ["JvmMetrics"])
         for path in ("/ws/v1/cluster/apps?state=RUNNING", "/cluster", "/fairlead/v1/queues", "/metrics"):
             self.assertEqual(self.web(self.standby, path)[:2], (307, to + path))
         run = self.command("status", "--json")
         states = {manager["id"]: manager["state"] for manager in json.loads(run.stdout)["managers"]}
         self.assertEqual((run.returncode, states), (0, {self.leader: "ACTIVE", self.standby: "STANDBY"}), run.stderr)
+        sessions = {manager["sessionMs"] for manager in json.loads(run.stdout)["managers"]}
+        self.assertEqual(sessions, {json.loads(self.web(self.standby, "/fairlead/v1/ha")[2])["session_ms"]})
+        self.assertRegex(self.command("status").stdout, r"\nsessions with ZooKeeper of [1-9]\S* s: so long after a death")
         self.assertEqual(self.command("nodes").returncode, 0)
         self.cluster.zookeeper.stop()
         self.cluster.wait(lambda: self.cluster.active() is None, "nobody to lead")
@@ -251,6 +259,24 @@ class Managers(unittest.TestCase):
         self.cluster.kill(self.standby)
         self.assertEqual(self.cluster.ha_call(self.leader, "transitionToStandby", FORCED), (None, b""))
         self.assert_led_by(self.leader)
+
+    def test_transfer(self):
+        """`fairlead ha transfer`: without a question, and nothing where the heir cannot lead."""
+        def transfer(rm, *words):
+            run = self.command("ha", "transfer", rm, *words)
+            return run.returncode, run.stdout, run.stderr
+        self.assertEqual(transfer(self.leader), (0, f"{self.leader} leads already\n", ""))
+        self.assertEqual(transfer(self.standby), (0, f"{self.standby} leads, {self.leader} did before\n", ""))
+        self.assert_led_by(self.standby)
+        code, _, told = transfer("rm7")
+        self.assertEqual((code, "there are rm1, rm2" in told), (4, True), told)
+        self.cluster.wait(lambda: self.cluster.state(self.leader) == STANDBY, "the one that led as standby")
+        code, _, told = transfer(self.leader, "--user", "stranger")
+        self.assertEqual((code, "User stranger doesn't have permission to call 'transitionToActive'" in told), (1, True), told)
+        self.cluster.kill(self.leader)
+        code, _, told = transfer(self.leader)
+        self.assertEqual((code, "the leadership stays where it is" in told), (3, True), told)
+        self.assert_led_by(self.standby)
 
     def test_zookeeper_away(self):
         """Nobody acts without it; work goes on, and the managers lead again when it is back, also after a restart of its server."""

@@ -4,6 +4,7 @@ ticket; strangers at its ports. Needs Debian's packages krb5-kdc, krb5-admin-ser
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -16,10 +17,12 @@ import urllib.request
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/interop"))
 import cluster as lab  # noqa: E402
+import ha_cluster  # noqa: E402
 import kdc  # noqa: E402
 import peers  # noqa: E402
 import registry  # noqa: E402
 import rpc  # noqa: E402
+import zookeeper  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build"))
 peers.BINARY = BUILD / "fairlead"
@@ -29,11 +32,11 @@ NEGOTIATE, INITIATE = 1, 2
 class Secured:
     """A cluster of one node. `protection`: hadoop.rpc.protection."""
 
-    def start(self, test, protection, further=()):
+    def start(self, test, protection, further=(), **spec):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-kerberos-"))
         self.directory.chmod(0o755)
         test.addClassCleanup(shutil.rmtree, self.directory, ignore_errors=True)
-        self.cluster = lab.Cluster(self.directory / "cluster", registry.Spec(nodes=("fairlead",), kerberos=protection, history=False, yarn_site=further))
+        self.cluster = lab.Cluster(self.directory / "cluster", registry.Spec(nodes=("fairlead",), kerberos=protection, history=False, yarn_site=further, **spec))
         self.cluster.directory.mkdir()
         test.addClassCleanup(self.cluster.stop)
         self.cluster.write()
@@ -104,7 +107,7 @@ class Protected(unittest.TestCase):
         with self.assertRaises(urllib.error.HTTPError) as refused:
             self.secured.cluster.new_application()
         self.assertEqual(refused.exception.code, 403)
-        self.assertIn(b"SPNEGO", refused.exception.read())
+        self.assertIn(b"hadoop.http.authentication.type", refused.exception.read())
 
     def test_a_crowd_of_failed_logins_harms_nobody(self):
         for _ in range(300):
@@ -158,6 +161,203 @@ class Renewal(unittest.TestCase):
 
 
 @unittest.skipIf(kdc.missing(), f"not installed: {kdc.missing()}")
+class Doors(unittest.TestCase):
+    """Gateways, hadoop-policy.xml, and a web port that takes tickets."""
+
+    @classmethod
+    def setUpClass(cls):
+        further = (("hadoop.proxyuser.livy.users", "alice,bob"), ("hadoop.proxyuser.livy.hosts", "127.0.0.1"), ("yarn.acl.enable", "true"), ("yarn.admin.acl", "yarn"))
+        closed = '<allocations><queue name="root"><aclAdministerApps> </aclAdministerApps><queue name="alpha"/></queue></allocations>'
+        cls.secured = Secured().start(cls, "authentication", further, web_login="kerberos", allocations=closed,
+                                      policy=(("security.applicationclient.protocol.acl.blocked", "bob"),))
+        cls.cluster = cls.secured.cluster
+        cls.users = {user: cls.cluster.kdc.cache(user) for user in ("alice", "bob", "livy")}
+
+    def acting(self, user, for_user):
+        return self.secured.run({**self.users[user], "HADOOP_PROXY_USER": for_user}, "apps", "--json")
+
+    def curl(self, user, path, *words):
+        """Status, headers and body."""
+        environment = self.users.get(user) or self.cluster.kdc.without_ticket("nobody")
+        done = subprocess.run(["curl", "-s", "-i", "--negotiate", "-u", ":", "-H", "Accept: application/json", *words, f"http://localhost:{self.cluster.web}{path}"],
+                              env=environment, capture_output=True, text=True, timeout=30)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        answers = done.stdout.split("HTTP/1.1 ")[1:]  # the first may be a 401 without an answer to it
+        head, _, body = answers[-1].partition("\n\n")
+        return int(head[:3]), head, body
+
+    def test_a_gateway_acts_for_its_users(self):
+        self.assertEqual(self.acting("livy", "alice").returncode, 0)
+        refused = self.acting("livy", "root")
+        self.assertIn("User: livy@EXAMPLE.COM is not allowed to impersonate root", refused.stderr)
+        refused = self.acting("alice", "bob")
+        self.assertIn("User: alice@EXAMPLE.COM is not allowed to impersonate bob", refused.stderr)
+
+    def test_the_policy_counts_for_who_is_acted_for(self):
+        refused = self.secured.run(self.users["bob"], "apps")
+        self.assertIn("User bob@EXAMPLE.COM (auth:KERBEROS) is not authorized for protocol interface "
+                      "org.apache.hadoop.yarn.api.ApplicationClientProtocolPB: denied by configured ACL", refused.stderr)
+        self.assertIn("User bob (auth:PROXY) via livy@EXAMPLE.COM (auth:KERBEROS) is not authorized", self.acting("livy", "bob").stderr)
+        metrics = self.curl("alice", "/metrics")[2]
+        self.assertRegex(metrics, r"(?m)^fairlead_rm_rpc_unauthorized_total [1-9]")
+
+    def test_pages_take_tickets_and_the_cookie_that_they_give(self):
+        status, head, body = self.curl("alice", "/ws/v1/cluster/userinfo")
+        self.assertEqual((status, json.loads(body)["requestedUser"]), (200, "alice"))
+        cookie = re.search(r'(?i)set-cookie: (hadoop.auth="[^"]+")', head)[1]
+        self.assertIn("u=alice&p=alice@EXAMPLE.COM&t=kerberos-dt&e=", cookie)
+        self.assertRegex(head, r"(?i)www-authenticate: Negotiate \S+")
+        self.assertEqual(self.curl("nobody", "/ws/v1/cluster/userinfo", "-H", f"Cookie: {cookie}")[0], 200)
+        self.assertEqual(self.curl("nobody", "/ws/v1/cluster/userinfo?user.name=alice")[0], 401)
+        forged = cookie.replace("u=alice", "u=root")
+        for bad in (forged, cookie[:cookie.index("&s=")] + '"', self.cluster.cookie("alice", lives=-1), self.cluster.cookie("alice", secret=b"guessed"),
+                    self.cluster.cookie("alice", kind="simple")):
+            status, head, _ = self.curl("nobody", "/ws/v1/cluster/userinfo", "-H", f"Cookie: {bad}")
+            self.assertEqual(status, 401)
+            self.assertRegex(head, "(?i)www-authenticate: Negotiate")
+        self.assertEqual(self.curl("nobody", "/healthz")[0], 200)
+        for path in ("/cluster", "/conf", "/jmx", "/metrics", "/proxy/application_1_0001/", "/nowhere"):
+            self.assertEqual(self.curl("nobody", path)[0], 401, path)
+
+    def test_changes_are_the_callers_and_a_gateways(self):
+        status, _, body = self.curl("livy", "/ws/v1/cluster/apps/new-application?doAs=alice", "-X", "POST")
+        self.assertEqual(status, 200, body)
+        application = json.loads(body)["application-id"]
+        submission = {"application-id": application, "application-name": "sleeper", "queue": "root.alpha", "max-app-attempts": 1,
+                      "am-container-spec": {"commands": {"command": "sleep 300"}}, "resource": {"memory": 256, "vCores": 1}}
+        status, _, body = self.curl("livy", "/ws/v1/cluster/apps?doAs=alice", "-X", "POST", "-H", "Content-Type: application/json", "-d", json.dumps(submission))
+        self.assertEqual(status, 202, body)
+        self.assertIn(f"audit: {application} is submitted by alice via livy from 127.0.0.1", self.secured.log())
+        status, _, body = self.curl("alice", f"/ws/v1/cluster/apps/{application}")
+        self.assertEqual((status, json.loads(body)["app"]["user"]), (200, "alice"))
+
+        def kill(user, query=""):
+            return self.curl(user, f"/ws/v1/cluster/apps/{application}/state{query}", "-X", "PUT", "-H", "Content-Type: application/json", "-d", '{"state":"KILLED"}')
+        self.assertEqual(kill("bob")[0], 403)
+        status, _, body = kill("alice", "?doAs=bob")
+        self.assertEqual(status, 403)
+        self.assertEqual(json.loads(body)["RemoteException"]["message"], "User: alice@EXAMPLE.COM is not allowed to impersonate bob")
+        self.assertEqual(kill("livy", "?doAs=alice")[0], 202)
+        self.assertIn(f"{application} is killed by alice via livy", self.secured.log())
+
+    def test_delegation_tokens_by_rest(self):
+        def post(user, path, *words):
+            return self.curl(user, "/ws/v1/cluster/delegation-token" + path, *words)
+        status, _, body = post("alice", "", "-X", "POST", "-H", "Content-Type: application/json", "-d", '{"renewer":"bob"}')
+        self.assertEqual(status, 200, body)
+        token = json.loads(body)
+        self.assertEqual((token["owner"], token["renewer"], token["kind"]), ("alice@EXAMPLE.COM", "bob", "RM_DELEGATION_TOKEN"))
+        header = ("-H", f"Hadoop-YARN-RM-Delegation-Token: {token['token']}")
+
+        def use():
+            return self.curl("nobody", f"/ws/v1/cluster/userinfo?delegation={token['token']}")
+        status, _, body = use()
+        self.assertEqual((status, json.loads(body)["requestedUser"]), (200, "alice"))
+        status, _, body = post("nobody", "?delegation=" + token["token"], "-X", "POST", "-H", "Content-Type: application/json", "-d", '{"renewer":"bob"}')
+        self.assertEqual(status, 403, "a token buys no token")
+        status, _, body = post("bob", "/expiration", "-X", "POST", *header)
+        self.assertEqual(status, 200, body)
+        self.assertGreaterEqual(json.loads(body)["expiration-time"], token["expiration-time"])
+        self.assertEqual(post("alice", "/expiration", "-X", "POST", *header)[0], 403, "she is not the renewer")
+        self.assertEqual(post("livy", "", "-X", "DELETE", *header)[0], 403)
+        self.assertEqual(post("alice", "", "-X", "DELETE", *header)[0], 200)
+        self.assertEqual(use()[0], 403)
+        self.assertNotIn(token["token"], self.secured.log())
+
+    def test_hostile_logins_at_pages(self):
+        """A ticket that is shown twice, garbage, what is too long: nobody is let in, others are served, and nothing of it is in the log."""
+        shown = subprocess.run(["curl", "-s", "-v", "--negotiate", "-u", ":", f"http://localhost:{self.cluster.web}/ws/v1/cluster/info"],
+                               env=self.users["alice"], capture_output=True, text=True, timeout=30)
+        ticket = re.search(r"> Authorization: (Negotiate \S+)", shown.stderr)[1]
+
+        def ask(header):
+            request = urllib.request.Request(f"http://127.0.0.1:{self.cluster.web}/ws/v1/cluster/info", headers={"Authorization": header})
+            try:
+                with urllib.request.urlopen(request, timeout=10) as answer:
+                    return answer.status
+            except urllib.error.HTTPError as error:
+                return error.code
+        self.assertEqual(ask(ticket), 403, "it was shown before")
+        self.assertEqual(ask(ticket[:410]), 403, "cut")
+        self.assertEqual(ask("Negotiate " + "A" * 40_000), 403)
+        self.assertEqual(ask("Negotiate !"), 401)
+        self.assertEqual(ask("Basic YWxpY2U6"), 401)
+        self.assertEqual(ask("Negotiate " + "A" * 100_000), 431)
+        self.assertEqual(self.curl("alice", "/ws/v1/cluster/info")[0], 200)
+        self.assertNotIn(ticket.split()[1][:40], self.secured.log())
+        self.assertRegex(self.curl("alice", "/metrics")[2], r"(?m)^fairlead_rm_web_logins_refused_total [1-9]")
+
+    def test_while_the_kdc_stands_still_who_has_a_ticket_reads_pages(self):
+        self.assertEqual(self.curl("alice", "/ws/v1/cluster/info")[0], 200)  # now the ticket is in the cache
+        os.kill(self.cluster.kdc.process.pid, 19)
+        try:
+            began = time.monotonic()
+            self.assertEqual(self.curl("alice", "/ws/v1/cluster/info")[0], 200)
+            self.assertLess(time.monotonic() - began, 5, "an acceptor needs no KDC")
+        finally:
+            os.kill(self.cluster.kdc.process.pid, 18)
+
+    def test_fairleads_own_commands_show_their_ticket_to_pages(self):
+        shown = self.secured.run(self.users["alice"], "queues", "--json")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        refused = self.secured.run(self.cluster.kdc.without_ticket("nobody"), "queues")
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("kinit", refused.stderr)
+
+
+@unittest.skipIf(kdc.missing(), f"not installed: {kdc.missing()}")
+@unittest.skipUnless(zookeeper.JAR.exists(), "ZooKeeper is not installed")
+class Takeover(unittest.TestCase):
+    """Two managers of one Kerberos principal: tokens and logins outlive the one that leads."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-kerberos-"))
+        cls.directory.chmod(0o755)
+        cls.addClassCleanup(shutil.rmtree, cls.directory, ignore_errors=True)
+        spec = registry.Spec(nodes=("fairlead",), kerberos="privacy", history=False, web_login="kerberos")
+        cls.cluster = ha_cluster.HaCluster(cls.directory / "cluster", spec)
+        cls.cluster.directory.mkdir(exist_ok=True)
+        cls.addClassCleanup(cls.cluster.stop)
+        cls.cluster.start()
+
+    def rest(self, rm, method, path, body=None, **headers):
+        request = urllib.request.Request(self.cluster.url(rm) + path, method=method, data=json.dumps(body).encode() if body is not None else None,
+                                         headers={"Accept": "application/json", "Content-Type": "application/json", **headers})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.loads(answer.read() or b"null")
+
+    def test_tokens_keys_and_logins_outlive_the_leader(self):
+        cluster = self.cluster
+        first = cluster.await_active()
+        alice = cluster.kdc.cache("alice")
+        commands = lambda: subprocess.run([str(peers.BINARY), "apps", "--json", "--hadoop-conf", str(cluster.conf)], env=alice, capture_output=True,  # noqa: E731
+                                          text=True, timeout=60)
+        kept = cluster.submit_sleeper()
+        cluster.wait(lambda: cluster.has_container(kept), "a container")
+        token = self.rest(first, "POST", "/ws/v1/cluster/delegation-token", {"renewer": "alice"}, Cookie=cluster.cookie("alice"))["token"]
+        self.assertEqual(commands().returncode, 0)
+        cluster.kill(first)
+        second = cluster.await_active(other_than=first)
+        who = self.rest(second, "GET", f"/ws/v1/cluster/userinfo?delegation={token}")
+        self.assertEqual(who["requestedUser"], "alice")
+        renewed = self.rest(second, "POST", "/ws/v1/cluster/delegation-token/expiration", {}, Cookie=cluster.cookie("alice"),
+                            **{"Hadoop-YARN-RM-Delegation-Token": token})
+        self.assertGreater(renewed["expiration-time"], time.time() * 1000)
+        listed = commands()
+        self.assertEqual(listed.returncode, 0, listed.stderr)
+        cluster.wait_for_nodes(1)
+        cluster.wait(lambda: cluster.has_container(kept), "the container from before")
+        # The one that comes back as a standby asks the leader, with the managers' ticket, and is believed.
+        cluster.start_manager(first)
+        cluster.wait(lambda: cluster.state(first) == ha_cluster.STANDBY, "the killed one as standby")
+        with self.assertRaises(urllib.error.HTTPError) as nobody:
+            self.rest(first, "GET", "/conf")
+        self.assertEqual(nobody.exception.code, 401, "a standby's configuration is shown to nobody, too")
+        self.assertEqual(commands().returncode, 0)
+
+
+@unittest.skipIf(kdc.missing(), f"not installed: {kdc.missing()}")
 class Refused(unittest.TestCase):
     """What the daemons say before they start."""
 
@@ -175,7 +375,10 @@ class Refused(unittest.TestCase):
         self.assertIn("cannot be used for rm/localhost@EXAMPLE.COM", start(f"yarn.resourcemanager.keytab={cluster.kdc.keytab('alice')}"))
         self.assertIn("write SERVICE/_HOST@REALM", start("yarn.resourcemanager.principal=rm"))
         self.assertIn("its regular expression is not supported", start("hadoop.security.auth_to_local=RULE:[1:$1](?<!a)"))
-        self.assertIn("SPNEGO is not supported", start("hadoop.http.authentication.type=kerberos"))
+        self.assertIn("ldap is not supported; write simple or kerberos", start("hadoop.http.authentication.type=ldap"))
+        self.assertIn("write HTTP/_HOST@REALM", start("hadoop.http.authentication.type=kerberos", f"yarn.resourcemanager.webapp.spnego-keytab-file={directory}/x"))
+        self.assertIn("no range of addresses", start("hadoop.proxyuser.livy.hosts=10.0.0.0/99"))
+        self.assertIn("hadoop-policy.xml", start("hadoop.security.authorization=true"))
         self.assertIn("secrecy is not known", start("hadoop.rpc.protection=secrecy"))
 
 

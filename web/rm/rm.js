@@ -438,7 +438,7 @@ async function nodes() {
   const out = answer.drained.map(({ host, since_ms, by }) => el("p", {}, `Not to be used: ${host}`, by ? [" by ", by, ", ", time(since_ms)] : "", " ", action("Take back", `Take ${host} back into service?`, undefined, () => act("PUT", `/fairlead/v1/nodes/${encodeURIComponent(host)}/state`, { state: "RUNNING" }))));
   return ["Nodes", el("h1", {}, "Nodes"), el("p", { class: "soft" }, "A square is a node, rack by rack: filled as far as its memory is promised, grey when it is taken out, orange while it empties, red when it is lost or unhealthy."),
     nodeMap(answer.map), ...(out.length ? [el("div", { class: "chips" }, out)] : []), el("h2", {}, counted(answer.total, "node")), el("div", { class: "tools" }, search),
-    table([head("Node"), head("Rack"), head("State"), head("Memory"), head("In numbers", "number"), head("Cores", "number"), head("Containers", "number"), head("Version")], answer.nodes.map(nodeRow), "No node matches."),
+    table([head("Node"), head("Rack"), head("State"), head("Memory"), head("In numbers", "number"), head("Cores", "number"), head("Containers", "number"), head("Version")], answer.nodes.map(nodeRow), search.value ? "No node matches." : "No node agent has registered yet."),
     pages("/cluster/nodes", answer.total)];
 }
 

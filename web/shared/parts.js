@@ -37,10 +37,13 @@ const KINDS = { ALIVE: "good", DECOMMISSIONED: "wait", UNKNOWN: "wait", RUNNING:
   FINISHED: "good", DEAD: "bad", LOST: "bad", FAILED: "bad", ERROR: "bad", KILLED: "bad", EXITED: "bad", "NOT ENDED": "bad" };
 export const state = (text, kind = KINDS[text] ?? "") => el("span", { class: `state ${kind}` }, text);
 
+// An id is one word: it breaks over no lines, except on a phone.
+export const whole = (id) => el("span", { class: "id" }, id);
+
 export function table(title, heads, rows, empty) {
   const body = rows.map((row) => el("tr", {}, row.map((content, at) => el("td", { "data-label": heads[at] }, content ?? ""))));
-  const whole = el("table", {}, el("thead", {}, el("tr", {}, heads.map((text) => el("th", { scope: "col" }, text)))), el("tbody", {}, body));
-  return [el("h2", {}, title), el("div", { class: "scroll" }, rows.length ? whole : el("div", { class: "empty" }, empty))];
+  const all = el("table", {}, el("thead", {}, el("tr", {}, heads.map((text) => el("th", { scope: "col" }, text)))), el("tbody", {}, body));
+  return [el("h2", {}, title), el("div", { class: "scroll" }, rows.length ? all : el("div", { class: "empty" }, empty))];
 }
 
 export const tile = (name, value) => el("div", { class: "tile" }, el("b", {}, value), el("span", { class: "soft" }, name));

@@ -19,7 +19,25 @@ function curve(title, name, text) {
   return chart(title, samples.map((sample) => sample.at), [{ label: "now", kind: "used", values: rates(name) }], text);
 }
 
-const appRow = (app) => [app.id, number(app.executors), number(app.connections), bytes(app.bytes), app.hasSecret ? "its own" : "none"];
+const appRow = (app) => [app.id, number(app.executors), number(app.connections), bytes(app.bytes), number(app.blocksMerged), number(app.pushesRefused), app.hasSecret ? "its own" : "none"];
+
+// Why pushed blocks were not merged.
+function refusals(counters) {
+  const reasons = [["after the end of their merge, or twice", counters.lateBlockPushes], ["of a merge that was replaced", counters.staleBlockPushes],
+    ["another block was being appended", counters.blockAppendCollisions], ["their connection ended", counters.pushesCut], ["no room for another partition", counters.pushesLimited]];
+  return reasons.map(([reason, count]) => [reason, number(count)]);
+}
+
+function merges(status) {
+  const { counters } = status;
+  if (!status.merges) return [];
+  return [el("h2", {}, "Merges of pushed blocks"),
+    el("div", { class: "tiles" }, tile("blocks merged", number(counters.blocksMerged)), tile("bytes merged", bytes(counters.blockBytesWritten)),
+      tile("partitions merged", number(counters.partitionsMerged)), tile("open partitions", number(counters.openMergedPartitions)),
+      tile("chunks read", number(counters.mergedChunkTransfers)), tile("memory", bytes(counters.mergeMemoryBytes)), tile("partitions lost", number(counters.mergedPartitionsLost))),
+    table("Pushed blocks that were not merged", ["Why", "Blocks"], refusals(counters))];
+}
+
 const diskRow = (disk) => [disk.root, disk.errors ? el("span", { class: "why" }, number(disk.errors)) : "none", disk.lastError];
 
 async function load() {
@@ -37,8 +55,8 @@ async function load() {
     el("h2", {}, "How it goes"),
     el("div", { class: "charts" }, curve("Bytes sent a second", "blockTransferBytes", bytes),
       curve("Blocks sent a second", "blockTransfers", number)),
-    table(apps.length > ROWS_MAX ? `The ${ROWS_MAX} applications of ${apps.length} that read most` : "Applications", ["Application", "Executors", "Connections", "Sent", "Secret"], largest.map(appRow), "None has registered an executor."),
-    table("Disks", ["Directory", "Errors", "The last one"], disks.map(diskRow), "It has none of its own: executors name theirs."), all]);
+    table(apps.length > ROWS_MAX ? `The ${ROWS_MAX} applications of ${apps.length} that read most` : "Applications", ["Application", "Executors", "Connections", "Sent", "Blocks merged", "Pushes refused", "Secret"], largest.map(appRow), "None has registered an executor."),
+    table("Disks", ["Directory", "Errors", "The last one"], disks.map(diskRow), "It has none of its own: executors name theirs."), ...merges(status), all]);
 }
 
 live(load);

@@ -1,7 +1,7 @@
 // The Standalone Master's page of one application (/app/?appId=ID): its executors, running and ended, each with its Worker and its logs.
 // Everything shown comes from /app/json/, /fairlead/executors, /fairlead/waiting and /fairlead/pages.
 
-import { el, get, link, mib, own, show, span, state, table, time, ways } from "./parts.js";
+import { el, get, link, mib, own, show, span, state, table, time, ways, whole } from "./parts.js";
 
 const id = new URLSearchParams(location.search).get("appId") ?? "";
 const named = new URLSearchParams({ appId: id });
@@ -18,7 +18,7 @@ export function logsAt(pages, worker, whose) {
   return el("span", {}, links);
 }
 
-const row = (pages) => (one) => [String(one.id), executorState(one), pageOf(pages, one.worker, one.worker), String(one.cores), mib(one.memory_mib), one.started_ms > 0 ? time(one.started_ms) : "before the Master's start",
+const row = (pages) => (one) => [String(one.id), executorState(one), whole(pageOf(pages, one.worker, one.worker)), String(one.cores), mib(one.memory_mib), one.started_ms > 0 ? time(one.started_ms) : "before the Master's start",
   logsAt(pages, one.worker, { appId: id, executorId: one.id })];
 // One that the Master ended, and one that ended by itself without an error, did as it should.
 const asItShould = ({ state: name, message }) => name === "KILLED" || (name === "EXITED" && /exited with code 0$/.test(message));
@@ -29,7 +29,9 @@ export async function load() {
   ways([["Master", own("")]]);
   const [app, executors, waiting, pages] = await Promise.all([`app/json/?${named}`, `fairlead/executors?${named}`, "fairlead/waiting", "fairlead/pages"].map((path) => get(own(path))));
   if (app === null) return show(id, [el("h1", {}, id), el("p", {}, "The Master knows no application of this id; it forgets the oldest ended ones.")]);
-  const facts = [["State", state(app.state)], ["User", app.user], ["Cores", String(app.cores)], ["Memory of an executor", mib(app.memoryperexecutor)], ["Since", time(app.starttime)], ["For", span(app.duration)]];
+  const facts = [["State", state(app.state)], ["User", app.user], ["Cores", app.cores_max === null ? `${app.cores}, without a limit` : `${app.cores} of at most ${app.cores_max}`],
+    ["Executors", app.executor_limit === null ? "as many as fit" : `at most ${app.executor_limit}`], ["Memory of an executor", mib(app.memoryperexecutor)],
+    ["Resources of an executor", app.resourcesperexecutor.map((r) => `${r.name} ${r.amount}`).join(", ") || "none"], ["Since", time(app.starttime)], ["For", span(app.duration)]];
   show(app.name, [el("h1", {}, app.name), el("p", { class: "soft" }, id, ...(id in pages ? [" · ", pageOf(pages, id, "its driver's page")] : [])),
     ...(waiting[id] ? [el("h2", {}, "What it waits for"), el("p", { class: "why" }, waiting[id])] : []),
     el("dl", {}, facts.flatMap(([title, value]) => [el("dt", {}, title), el("dd", {}, value)])),

@@ -1,29 +1,40 @@
-// The Standalone Worker's page: what runs here and what ran. Everything shown comes from /json/ and
+// The Standalone Worker's page: what runs here and what ran. Everything shown comes from /json/, /fairlead/runs and
 // /fairlead/notices. Below /logPage/ its logs.
 
 import { showLog } from "./log.js";
-import { el, get, link, live, mib, own, show, table, tile, ways } from "./parts.js";
+import { el, get, link, live, mib, own, show, state, table, tile, time, ways, whole } from "./parts.js";
 
-function logLink(run, type) {
-  const query = new URLSearchParams({ appId: run.appid, executorId: run.id, logType: type });
-  return el("a", { href: own(`logPage/?${query}`) }, type);
-}
-const idOf = (run) => `${run.appid}/${run.id}`;
-const byNumber = (a, b) => idOf(a).localeCompare(idOf(b), "en", { numeric: true });
-// The Master's page of the application tells how an executor ended, too.
-const row = (master) => (run) => [idOf(run), link(`${master}/app/?${new URLSearchParams({ appId: run.appid })}`, run.appdesc.name),
-  run.appdesc.user, mib(run.memory), logLink(run, "stdout"), logLink(run, "stderr")];
+const logs = (whose) => el("span", {}, ["stdout", "stderr"].flatMap((type) => [el("a", { href: own(`logPage/?${new URLSearchParams({ ...whose, logType: type })}`) }, type), " "]));
+const resources = (run) => Object.values(run.resources).map((r) => `${r.name} ${r.addresses.join(" ")}`).join(", ");
+const began = (run) => (run.started_ms > 0 ? time(run.started_ms) : "before the Worker's start");
+// One that was told to end, or ended without an error, did as it should.
+const itsState = (run) => state(run.state, run.state === "KILLED" || run.exit_code === 0 ? "" : undefined);
+const itsEnd = (run) => [run.exit_code === null ? "" : `code ${run.exit_code}`, run.message].filter((text) => text).join(": ");
+
+const SIZE = ["State", "Cores", "Memory", "Resources", "Started"];
+const size = (run) => [itsState(run), String(run.cores), mib(run.memory_mib), resources(run), began(run)];
+// The Master's page of the application has its executors elsewhere, too.
+const executor = (master) => (run) => [whole(run.id), link(`${master}/app/?${new URLSearchParams({ appId: run.application })}`, run.name), run.user, ...size(run),
+  logs({ appId: run.application, executorId: run.executor })];
+const driver = (run) => [whole(run.id), run.main_class, ...size(run), logs({ driverId: run.id })];
+const withEnd = (row) => (run) => [...row(run), time(run.ended_ms), itsEnd(run)];
+const byNumber = (a, b) => a.id.localeCompare(b.id, "en", { numeric: true });
 
 async function load() {
-  const [worker, notices] = await Promise.all(["json/", "fairlead/notices"].map((path) => get(own(path))));
-  const heads = ["Executor", "Application", "User", "Memory", "Output", "Errors"];
+  const [worker, runs, notices] = await Promise.all(["json/", "fairlead/runs", "fairlead/notices"].map((path) => get(own(path))));
+  const executors = ["Executor", "Application", "User", ...SIZE, "Logs"], drivers = ["Driver", "Class", ...SIZE, "Logs"], ends = ["Ended", "Its end"];
+  const of = (kind, over) => runs.filter((run) => run.kind === kind && (run.ended_ms > 0) === over).sort(byNumber);
+  const row = executor(worker.masterwebuiurl);
   if (/^https?:/.test(worker.masterwebuiurl)) ways([["Master", worker.masterwebuiurl]]);
+  const used = Object.values(worker.resources).map((r) => tile(`${r.name} in use`, `${worker.resourcesused[r.name]?.addresses.length ?? 0} of ${r.addresses.length}`));
   show("Standalone Worker", [el("h1", {}, "Standalone Worker"), el("p", { class: "soft" }, worker.id),
     ...notices.map((notice) => el("p", { class: "why" }, notice)),
     el("div", { class: "tiles" }, tile("cores in use", `${worker.coresused} of ${worker.cores}`), tile("memory in use", `${mib(worker.memoryused)} of ${mib(worker.memory)}`),
-      tile("master", link(worker.masterwebuiurl, worker.masterurl || "none has taken it"))),
-    table("Executors", heads, worker.executors.sort(byNumber).map(row(worker.masterwebuiurl)), "None runs."),
-    table("Executors that have ended", heads, worker.finishedexecutors.sort(byNumber).map(row(worker.masterwebuiurl)), "None yet.")]);
+      ...used, tile("master", link(worker.masterwebuiurl, worker.masterurl || "none has taken it"))),
+    table("Executors", executors, of("executor", false).map(row), "None runs."),
+    table("Drivers", drivers, of("driver", false).map(driver), "None runs."),
+    table("Executors that have ended", [...executors, ...ends], of("executor", true).reverse().map(withEnd(row)), "None yet."),
+    table("Drivers that have ended", [...drivers, ...ends], of("driver", true).reverse().map(withEnd(driver)), "None yet.")]);
 }
 
 if (location.pathname.includes("/logPage")) {

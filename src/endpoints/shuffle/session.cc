@@ -52,6 +52,10 @@ Session::Session(uint64_t id, const SessionConfig& config, StreamTable& streams,
 void Session::Close() {
   if (closed_) return;
   closed_ = true;
+  if (std::exchange(pushing_, false)) {
+    part_.cut = true;
+    host_.Push(std::move(part_));
+  }
   for (const int64_t stream_id : own_streams_) streams_.Remove(stream_id);
   own_streams_.clear();
 }
@@ -88,10 +92,13 @@ void Session::Pump() {
     if (outcome == Outcome::kFrame) {
       ++frames_taken_;
       OnFrame(reader_.frame());
+    } else if (outcome == Outcome::kRaw) {
+      OnPushedBytes();
     } else if (outcome == Outcome::kError) {
       Refuse();
     }
   }
+  if (pushing_) SendPushPart();
   pumping_ = false;
 }
 
@@ -158,7 +165,10 @@ void Session::OnUpload(const Frame& frame) {
     const bool without_a_word = message.error().code == static_cast<int>(messages::DecodeError::kOutOfMemory);
     if (!without_a_word) Fail(message.error().message);
   } else if (const auto* push = std::get_if<messages::PushBlockStream>(&*message)) {
-    if (MayUse(push->app_id)) Fail(kNoMerge);
+    if (MayUse(push->app_id)) {
+      if (host_.Merges()) return BeginPush(frame, *push);
+      Fail(kNoMerge);
+    }
   } else {
     Fail("java.lang.UnsupportedOperationException: Unexpected message with #receiveStream: " +
          messages::ToJavaString(*message, DialectOf(config_.answer_as)));
@@ -166,10 +176,77 @@ void Session::OnUpload(const Frame& frame) {
   Refuse();
 }
 
+/// Requests behind it are read on: a client has many small blocks on their way.
+void Session::BeginPush(const Frame& frame, messages::PushBlockStream push) {
+  ++counters_.push_requests;
+  ++pushes_;
+  pusher_ = true;
+  pushing_ = true;
+  part_ = {frame.id, std::move(push), {}, false, false};
+  if (frame.following_bytes <= 0) OnPushedBytes();
+}
+
+/// The next bytes of a pushed block; of anything else nobody wants them.
+void Session::OnPushedBytes() {
+  if (!pushing_) return;
+  if (reader_.frame().following_bytes > 0) part_.bytes.append(reader_.raw());
+  if (reader_.raw_left() > 0) return;
+  part_.end = true;
+  pushing_ = false;
+  SendPushPart();
+}
+
+void Session::SendPushPart() {
+  const int64_t request = part_.request;
+  if (!part_.begin && part_.bytes.empty() && !part_.end) return;
+  host_.Push(std::exchange(part_, PushPart{request, {}, {}, false, false}));
+}
+
+void Session::FinishPush(int64_t request, const PushReply& reply) {
+  if (closed_) return;
+  FL_CHECK(pushes_ > 0, "an answer to a push that does not wait");
+  --pushes_;
+  if (!reply.failure.empty()) {
+    ++counters_.rpc_failures;
+    transport::AppendRpcFailure(host_.Output(), request, reply.failure);
+  } else {
+    transport::AppendRpcResponse(host_.Output(), request,
+                                 messages::EncodeMessage(messages::BlockPushReturnCode{reply.code, reply.block_id}));
+  }
+  if (!reply.closes) return;
+  Close();
+  host_.CloseAfterFlush();
+}
+
 void Session::OnMergedMeta(const Frame& frame) {
   request_id_ = frame.id;
+  ++counters_.merged_meta_requests;
   if (!authenticated_) return Fail(std::string(kUnauthenticated) + "receiveMergeBlockMetaReq().");
-  if (MayUse(std::string(frame.text))) Fail(kNoMerge);
+  const std::string app(transport::JavaText(frame.text));
+  if (!MayUse(app)) return;
+  if (!host_.Merges()) return Fail(kNoMerge);
+  waiting_ = Waiting::kRpc;
+  host_.FindMergedMeta(app, frame.shuffle_id, frame.shuffle_merge_id, frame.reduce_id);
+}
+
+void Session::FinishMergedMeta(base::Result<MergedMeta> meta) {
+  if (closed_) return;
+  FL_CHECK(waiting_ == Waiting::kRpc, "an answer to an RPC that does not wait");
+  waiting_ = Waiting::kNothing;
+  if (meta.ok() && request_id_) {
+    transport::AppendMergedBlockMetaSuccess(host_.Output(), *request_id_, meta->num_chunks, meta->bitmaps);
+  } else if (!meta.ok()) {
+    Fail(meta.error().message);
+  }
+  Pump();
+}
+
+void Session::FinishQuietly(const base::Status& status) {
+  if (closed_) return;
+  FL_CHECK(waiting_ == Waiting::kRpc, "an answer to an RPC that does not wait");
+  waiting_ = Waiting::kNothing;
+  if (!status.ok()) Fail(status.error().message);
+  Pump();
 }
 
 void Session::Dispatch(messages::Message message) {
@@ -261,11 +338,21 @@ void Session::Handle(messages::GetLocalDirsForExecutors& m) {
   for (const std::string& executor : wanted) {
     if (host_.FindExecutor(m.app_id, executor) == nullptr) return Fail(NotRegistered(m.app_id, executor));
   }
-  if (merged) return Fail(kNoMerge);
+  if (merged && !host_.Merges()) return Fail(kNoMerge);
+  if (merged && host_.FindMergeDirs(m.app_id) == nullptr) {
+    return Fail("java.lang.IllegalArgumentException: application " + m.app_id +
+                " is not registered or NM was restarted.");
+  }
   messages::LocalDirsForExecutors reply;
   reply.exec_ids = JavaHashOrder(wanted, 16);
+  if (merged) {  // put into the map behind them
+    reply.exec_ids.emplace_back(kMergerId);
+    reply.exec_ids = JavaHashOrder(reply.exec_ids, 16);
+  }
   for (const std::string& id : reply.exec_ids) {
-    const auto& dirs = host_.FindExecutor(m.app_id, id)->dirs;
+    const model::shuffle::Executor* executor =
+        id == kMergerId ? host_.FindMergeDirs(m.app_id) : host_.FindExecutor(m.app_id, id);
+    const auto& dirs = executor->dirs;
     reply.num_dirs_by_exec.push_back(static_cast<int32_t>(dirs.size()));
     for (const auto& dir : dirs) reply.all_dirs.push_back(dir.path);
   }
@@ -284,11 +371,18 @@ void Session::Handle(messages::DiagnoseCorruption& m) {
 }
 
 void Session::Handle(messages::FinalizeShuffleMerge& m) {
-  if (MayUse(m.app_id)) Fail(kNoMerge);
+  ++counters_.finalize_requests;
+  if (!MayUse(m.app_id)) return;
+  if (!host_.Merges()) return Fail(kNoMerge);
+  waiting_ = Waiting::kRpc;
+  host_.FinalizeMerge(std::move(m));
 }
 
 void Session::Handle(messages::RemoveShuffleMerge& m) {
-  if (MayUse(m.app_id)) Fail("java.lang.UnsupportedOperationException: Cannot handle merged shuffle remove");
+  if (!MayUse(m.app_id)) return;
+  if (!host_.Merges()) return Fail("java.lang.UnsupportedOperationException: Cannot handle merged shuffle remove");
+  waiting_ = Waiting::kRpc;
+  host_.RemoveMerge(std::move(m));
 }
 
 void Session::Succeed(std::string_view body) {
@@ -384,7 +478,10 @@ void Session::ServeBlock(int64_t stream_id, int32_t chunk_index) {
   ++stream.next_chunk;
   const auto block = stream.Peek();
   if (!block.ok()) return FailBlock(block.error().message);
-  if (block->kind == BlockRef::Kind::kMerged) return FailBlock(kNoMerge);
+  if (block->kind == BlockRef::Kind::kMerged) {
+    if (!host_.Merges()) return FailBlock(kNoMerge);
+    ++counters_.merged_chunks;
+  }
   BlockResult result = host_.OpenBlock(stream, *block);
   if (result.kind == BlockResult::Kind::kLater) {
     waiting_ = Waiting::kBlock;

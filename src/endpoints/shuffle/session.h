@@ -54,6 +54,10 @@ struct SessionCounters {
   uint64_t auth_successes = 0;
   uint64_t auth_failures = 0;
   uint64_t files_passed = 0;
+  uint64_t push_requests = 0;
+  uint64_t finalize_requests = 0;
+  uint64_t merged_meta_requests = 0;
+  uint64_t merged_chunks = 0;
 };
 
 /// An open file, whatever it is to the host.
@@ -77,6 +81,29 @@ struct BlockResult {
   /// What the file really holds of it; with less than `length` the connection ends after them, as Spark's does.
   int64_t available = 0;
   std::string error;
+};
+
+/// A part of a pushed block, in the order of its bytes; a small block is one part.
+struct PushPart {
+  int64_t request = 0;
+  std::optional<wire::spark_shuffle::PushBlockStream> begin;  // of the first part
+  std::string bytes;
+  bool end = false;  // the block is whole
+  bool cut = false;  // the rest is not coming
+};
+
+/// The answer to a push: a BlockPushReturnCode, or a failure.
+struct PushReply {
+  uint8_t code = 0;
+  std::string block_id;  // with a code besides success
+  std::string failure;
+  bool closes = false;
+};
+
+/// Which maps' blocks a merged partition's chunks have, as its meta file says.
+struct MergedMeta {
+  int32_t num_chunks = 0;
+  std::string bitmaps;
 };
 
 /// What a session needs of the process that holds it. Questions without an answer in the call are answered by
@@ -113,6 +140,20 @@ class SessionHost {
   /// Answered by FinishRpc with CorruptionCause.
   virtual void Diagnose(const model::shuffle::Executor& executor,
                         const wire::spark_shuffle::DiagnoseCorruption& request) = 0;
+  // ---- merges; a host that does not merge is asked no more than Merges()
+  virtual bool Merges() const { return false; }
+  /// Answered by FinishPush, in any order.
+  virtual void Push(PushPart) {}
+  /// Where the application's merged files lie; nullptr: it did not register that.
+  virtual const model::shuffle::Executor* FindMergeDirs(std::string_view) { return nullptr; }
+  /// Answered by FinishMergedMeta.
+  virtual void FindMergedMeta(const std::string& /*app*/, int32_t /*shuffle_id*/, int32_t /*merge_id*/,
+                              int32_t /*reduce_id*/) {}
+  /// Answered by FinishRpc with MergeStatuses.
+  virtual void FinalizeMerge(wire::spark_shuffle::FinalizeShuffleMerge) {}
+  /// Answered by FinishQuietly.
+  virtual void RemoveMerge(wire::spark_shuffle::RemoveShuffleMerge) {}
+
   /// The application's secret; nullopt: it has none.
   virtual std::optional<std::string> SecretOf(std::string_view app) = 0;
   virtual void RandomBytes(std::span<uint8_t> bytes) = 0;
@@ -140,6 +181,14 @@ class Session {
   /// Answers the waiting RPC: the response's body, or the first line of the failure.
   void FinishRpc(base::Result<std::string> body);
   void FinishBlock(BlockResult result);
+  void FinishMergedMeta(base::Result<MergedMeta> meta);
+  /// The waiting RPC has no answer but a failure.
+  void FinishQuietly(const base::Status& status);
+  void FinishPush(int64_t request, const PushReply& reply);
+  /// Pushes whose answers are to come.
+  size_t pushes() const { return pushes_; }
+  /// It has pushed something.
+  bool pusher() const { return pusher_; }
   /// Answers FindStream: nullopt where nobody knows the stream.
   void FinishStream(const std::optional<std::string>& app);
   /// The connection is gone.
@@ -176,6 +225,9 @@ class Session {
   void Handle(wire::spark_shuffle::DiagnoseCorruption& m);
   void Handle(wire::spark_shuffle::FinalizeShuffleMerge& m);
   void Handle(wire::spark_shuffle::RemoveShuffleMerge& m);
+  void BeginPush(const Frame& frame, wire::spark_shuffle::PushBlockStream push);
+  void OnPushedBytes();
+  void SendPushPart();
   void AddStream(BlockStream stream);
   bool MayUse(const std::string& app);
   void Succeed(std::string_view body);
@@ -215,6 +267,10 @@ class Session {
   bool asked_as_stream_ = false;       // by StreamRequest, with this id:
   std::string stream_text_;
   std::vector<int64_t> own_streams_;
+  PushPart part_;         // not yet given to the host
+  bool pushing_ = false;  // a pushed block is coming
+  bool pusher_ = false;
+  size_t pushes_ = 0;
 
   bool authenticated_;
   std::string app_;  // of the first request

@@ -1,5 +1,6 @@
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 
 #include "endpoints/shuffle/session.h"
@@ -36,6 +37,23 @@ class FuzzHost final : public SessionHost {
                 const fairlead::wire::spark_shuffle::DiagnoseCorruption&) override {
     rpc_waits = true;
   }
+  bool Merges() const override { return merges; }
+  /// What begins ends, or is cut, once; bytes are never more than were announced.
+  void Push(PushPart part) override {
+    if (part.begin) {
+      if (pushing) std::abort();
+      pushing = true;
+    }
+    if (!pushing) std::abort();
+    if (part.end || part.cut) pushing = false;
+    if (part.end) pushed.push_back(part.request);
+  }
+  const fairlead::model::shuffle::Executor* FindMergeDirs(std::string_view app) override {
+    return app == "a" ? &executor_ : nullptr;
+  }
+  void FindMergedMeta(const std::string&, int32_t, int32_t, int32_t) override { meta_waits = true; }
+  void FinalizeMerge(fairlead::wire::spark_shuffle::FinalizeShuffleMerge) override { rpc_waits = true; }
+  void RemoveMerge(fairlead::wire::spark_shuffle::RemoveShuffleMerge) override { quiet_waits = true; }
   std::optional<std::string> SecretOf(std::string_view app) override {
     return app == "a" ? std::optional<std::string>("secret") : std::nullopt;
   }
@@ -50,6 +68,11 @@ class FuzzHost final : public SessionHost {
   bool rpc_waits = false;
   bool block_waits = false;
   bool stream_waits = false;
+  bool meta_waits = false;
+  bool quiet_waits = false;
+  bool merges = false;
+  bool pushing = false;
+  std::vector<int64_t> pushed;
 
  private:
   fairlead::model::shuffle::Executor executor_{{{"/r/a", 0, "a"}}, 64, "m", 1};
@@ -68,6 +91,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   StreamTable streams(1, 1 << 20);
   SessionCounters counters;
   FuzzHost host;
+  host.merges = (data[0] & 8) != 0;
   Session session(1, config, streams, counters, host);
   const size_t step = data[1] + size_t{1};
   for (size_t at = 2; at < size && !session.closed(); at += step) {
@@ -81,10 +105,21 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         session.FinishBlock({});
       } else if (std::exchange(host.stream_waits, false)) {
         session.FinishStream(std::nullopt);
+      } else if (std::exchange(host.meta_waits, false)) {
+        session.FinishMergedMeta(MergedMeta{1, "bits"});
+      } else if (std::exchange(host.quiet_waits, false)) {
+        session.FinishQuietly({});
       } else {
         session.Resume();
       }
     }
+    for (const int64_t request : std::exchange(host.pushed, {})) {
+      PushReply reply;
+      reply.closes = request % 7 == 3;
+      session.FinishPush(request, reply);
+    }
   }
+  session.Close();
+  if (host.pushing) std::abort();
   return 0;
 }

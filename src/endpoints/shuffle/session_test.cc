@@ -51,6 +51,13 @@ class TestHost final : public SessionHost {
   void RegisterExecutor(messages::RegisterExecutor request) override { registered.push_back(request.exec_id); }
   void RemoveBlocks(const model::shuffle::Executor&, std::vector<std::string> files) override { removed = files; }
   void Diagnose(const model::shuffle::Executor&, const messages::DiagnoseCorruption&) override {}
+  bool Merges() const override { return merges; }
+  void Push(PushPart part) override {
+    parts.push_back((part.begin ? "begin " : "") + part.bytes + (part.end ? " end" : "") + (part.cut ? " cut" : ""));
+  }
+  const model::shuffle::Executor* FindMergeDirs(std::string_view app) override {
+    return app == "app" ? &merge_dirs_ : nullptr;
+  }
   std::optional<std::string> SecretOf(std::string_view app) override {
     return app == "nobody" ? std::nullopt : std::optional<std::string>("secret of " + std::string(app));
   }
@@ -71,8 +78,11 @@ class TestHost final : public SessionHost {
   std::vector<std::string> registered;
   std::vector<std::string> removed;
   std::string belongs_to;
+  bool merges = false;
+  std::vector<std::string> parts;
 
  private:
+  model::shuffle::Executor merge_dirs_{{{"/r/merge_manager", 0, "merge_manager"}}, 64, "m", 2};
   model::shuffle::Executor executor_{{{"/r/a", 0, "a"}, {"/r/b", 0, "b"}}, 64, "m", 1};
 };
 
@@ -122,6 +132,49 @@ class SessionTest : public testing::Test {
   std::unique_ptr<Session> session_;
   std::string last_body_;
 };
+
+std::string PushOf(int64_t request, std::string_view block) {
+  std::string out;
+  transport::AppendUploadStream(out, request,
+                                messages::EncodeMessage(messages::PushBlockStream{"app", -1, 0, 0, 1, 2, 0}),
+                                static_cast<int64_t>(block.size()));
+  return out.append(block);
+}
+
+TEST_F(SessionTest, PushesAreReadOnWhileTheirAnswersAreToCome) {
+  host_.merges = true;
+  session().OnBytes(PushOf(1, "abc") + PushOf(2, "") + PushOf(3, "defg").substr(0, PushOf(3, "defg").size() - 2));
+  EXPECT_THAT(host_.parts, ElementsAre("begin abc end", "begin  end", "begin de"));
+  session().OnBytes("f");
+  session().OnBytes("g");
+  EXPECT_THAT(host_.parts, ElementsAre("begin abc end", "begin  end", "begin de", "f", "g end"));
+  EXPECT_EQ(session().pushes(), 3u);
+  session().FinishPush(3, {});
+  session().FinishPush(1, {2, "shufflePush_0_0_1_2", {}, false});
+  EXPECT_THAT(Answers(), ElementsAre("RpcResponse 3", "RpcResponse 1"));
+  session().FinishPush(2, {0, {}, "java.lang.X: no", true});
+  EXPECT_THAT(Answers(), ElementsAre("RpcFailure 2 java.lang.X: no"));
+  EXPECT_TRUE(session().closed() && host_.closing);
+}
+
+TEST_F(SessionTest, APushWhoseConnectionEndsIsCut) {
+  host_.merges = true;
+  session().OnBytes(PushOf(1, "abc").substr(0, PushOf(1, "abc").size() - 1));
+  session().Close();
+  EXPECT_THAT(host_.parts, ElementsAre("begin ab", " cut"));
+}
+
+TEST_F(SessionTest, MergedDirectoriesAreAmongTheLocalOnes) {
+  host_.merges = true;
+  Rpc(1, messages::GetLocalDirsForExecutors{"app", {"1", "shuffle-push-merger"}});
+  EXPECT_THAT(Answers(), ElementsAre("RpcResponse 1"));
+  const auto reply = messages::DecodeMessage(last_body_);
+  ASSERT_TRUE(reply.ok());
+  EXPECT_THAT(std::get<messages::LocalDirsForExecutors>(*reply).all_dirs,
+              testing::UnorderedElementsAre("/r/a", "/r/b", "/r/merge_manager"));
+  Rpc(2, messages::GetLocalDirsForExecutors{"other", {"shuffle-push-merger"}});
+  EXPECT_THAT(Answers(), ElementsAre(HasSubstr("application other is not registered")));
+}
 
 TEST_F(SessionTest, RegistrationIsAnsweredWhenTheHostSaysSo) {
   Rpc(1, messages::RegisterExecutor{"app", "1", {"/r/a"}, 64, "m"});

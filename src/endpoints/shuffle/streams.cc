@@ -26,6 +26,9 @@ base::Result<Int> ParseJava(std::string_view text) {
   return value;
 }
 
+/// Java's reduceId + 1, which wraps.
+int32_t Next(int32_t id) { return static_cast<int32_t>(static_cast<uint32_t>(id) + 1); }
+
 /// Which kind of ids a list begins with, and how its parts are read (ExternalBlockHandler.ManagedBufferIterator).
 struct IdForm {
   BlockRef::Kind kind;
@@ -52,19 +55,20 @@ std::optional<Error> ReadId(const std::string& text, const IdForm& form, const B
     if (other_shuffle) {
       return IllegalArgument("Expected shuffleId=" + std::to_string(first.shuffle_id) + ", got:" + text);
     }
-    const bool other_merge =
-        i == 2 && form.kind == BlockRef::Kind::kMerged && (numbers[0] != first.shuffle_id || numbers[1] != first.start);
+    const bool other_merge = i == 2 && form.kind == BlockRef::Kind::kMerged &&
+                             (numbers[0] != first.shuffle_id || numbers[1] != first.merge_id);
     if (other_merge) {
       return IllegalArgument("Expected shuffleId = " + std::to_string(first.shuffle_id) +
-                             " and shuffleMergeId = " + std::to_string(first.start) + " but got " + text);
+                             " and shuffleMergeId = " + std::to_string(first.merge_id) + " but got " + text);
     }
   }
   out.kind = form.kind;
   out.shuffle_id = numbers[0];
-  out.map_id = numbers[1];
-  out.start = numbers[2];
-  // Java's reduceId + 1 wraps.
-  out.end = static_cast<int32_t>(static_cast<uint32_t>(numbers[2]) + 1);
+  const bool merged = form.kind == BlockRef::Kind::kMerged;
+  if (merged) out.merge_id = numbers[1];
+  out.map_id = numbers[merged ? 2 : 1];
+  out.start = numbers[merged ? 3 : 2];
+  out.end = Next(out.start);
   return std::nullopt;
 }
 
@@ -107,6 +111,7 @@ BlockStream::BlockStream(wire::spark_shuffle::FetchShuffleBlockChunks request)
       app_(std::move(request.app_id)),
       executor_(std::move(request.exec_id)),
       shuffle_id_(request.shuffle_id),
+      merge_id_(request.shuffle_merge_id),
       num_chunks_(static_cast<int32_t>(request.chunk_ids.total())),
       map_ids_(request.reduce_ids.begin(), request.reduce_ids.end()),
       lists_(std::move(request.chunk_ids)) {}
@@ -129,7 +134,7 @@ base::Result<BlockStream> BlockStream::Parse(const wire::spark_shuffle::OpenBloc
   if (form->kind == BlockRef::Kind::kMerged) {
     const auto merge = JavaParseInt(parts[2]);
     if (!merge.ok()) return merge.error();
-    first.start = *merge;
+    first.merge_id = *merge;
   }
   BlockStream stream;
   stream.form_ = Form::kFlat;
@@ -158,7 +163,11 @@ base::Result<bool> BlockStream::HasNext() const {
 }
 
 base::Result<BlockRef> BlockStream::Peek() const {
-  if (form_ == Form::kFlat) return flat_[outer_];
+  if (form_ == Form::kFlat) {
+    BlockRef out = flat_[outer_];
+    if (out.kind == BlockRef::Kind::kMerged) out.app = app_;
+    return out;
+  }
   const auto list = lists_[outer_];
   BlockRef out;
   out.shuffle_id = shuffle_id_;
@@ -169,9 +178,13 @@ base::Result<BlockRef> BlockStream::Peek() const {
     out.end = list[1];
     return out;
   }
-  if (form_ == Form::kMerged) out.kind = BlockRef::Kind::kMerged;
+  if (form_ == Form::kMerged) {
+    out.kind = BlockRef::Kind::kMerged;
+    out.merge_id = merge_id_;
+    out.app = app_;
+  }
   out.start = list[inner_];
-  out.end = static_cast<int32_t>(static_cast<uint32_t>(list[inner_]) + 1);
+  out.end = Next(out.start);
   return out;
 }
 

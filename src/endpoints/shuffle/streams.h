@@ -22,9 +22,11 @@ struct BlockRef {
   enum class Kind : uint8_t { kShuffle, kRdd, kMerged };
   Kind kind = Kind::kShuffle;
   int32_t shuffle_id = 0;  // of kRdd: the RDD's id
-  int64_t map_id = 0;      // of kRdd: the split
-  int32_t start = 0;       // reduce ids [start, end); end may be anything
+  int64_t map_id = 0;      // of kRdd: the split; of kMerged: the reduce id
+  int32_t start = 0;       // reduce ids, of kMerged chunks [start, end); end may be anything
   int32_t end = 0;
+  int32_t merge_id = 0;  // of kMerged
+  std::string app;       // of kMerged, whose files carry its name
 };
 
 /// A stream: what was asked for and how far it was read. Memory: the ids of the request.
@@ -32,7 +34,7 @@ class BlockStream {
  public:
   /// Of FetchShuffleBlocks; chunks are map ids x reduce ids, or one a map with `batch`.
   explicit BlockStream(wire::spark_shuffle::FetchShuffleBlocks request);
-  /// Of FetchShuffleBlockChunks, whose chunks a service without merge cannot open.
+  /// Of FetchShuffleBlockChunks: reduce ids x chunks of the merged partition.
   explicit BlockStream(wire::spark_shuffle::FetchShuffleBlockChunks request);
   /// Of OpenBlocks: ids of one kind, parsed as numbers. The error is the first line of Spark's exception.
   static base::Result<BlockStream> Parse(const wire::spark_shuffle::OpenBlocks& request);
@@ -65,6 +67,7 @@ class BlockStream {
   std::string app_;
   std::string executor_;
   int32_t shuffle_id_ = 0;
+  int32_t merge_id_ = 0;  // of kMerged
   int32_t num_chunks_ = 0;
   std::vector<int64_t> map_ids_;
   wire::spark_shuffle::IntLists lists_;

@@ -261,6 +261,8 @@ void RpcClientSession::SendContext() {
   if (!logged_in_) {
     user.effective_user = options_.user.user;
     if (!options_.user.real_user.empty()) user.real_user = options_.user.real_user;
+  } else if (!options_.user.token && !options_.user.real_user.empty()) {
+    user.effective_user = options_.user.user;  // the ticket says who acts for him
   }
   context.protocol = options_.protocol;
   FrameWriter frame(Out());

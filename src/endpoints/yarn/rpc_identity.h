@@ -21,7 +21,10 @@ struct RpcToken {
 /// Who speaks on a connection.
 struct Caller : model::Caller {
   bool by_token() const { return method == model::LoginMethod::kToken; }
+  /// As Hadoop shows him: "alice@EXAMPLE.COM (auth:KERBEROS)" (UserGroupInformation.toString).
+  std::string Shown() const;
   std::string principal;         // by Kerberos: whose ticket it was, in full ("alice@EXAMPLE.COM")
+  std::string full_name;         // by Kerberos: whose rights count, in full; for another user as the caller writes him
   std::string token_identifier;  // by a token: the bytes that were verified
 };
 
@@ -29,6 +32,7 @@ struct Caller : model::Caller {
 struct TokenSecret {
   std::string password;
   std::string user;
+  std::string real_user = {};  // who got it in the user's name; empty: he himself
 };
 
 /// Error::code of a refused token: nobody here knows tokens now, another server does (StandbyException).
@@ -46,7 +50,7 @@ class TokenAuthority {
 /// As whom a client connects: with a token, with a ticket of Kerberos, or by name (SIMPLE).
 struct RpcUser {
   std::string user;
-  std::string real_user;
+  std::string real_user;  // not empty: who calls acts for `user`; with a ticket the ticket says who that is
   std::optional<RpcToken> token;
   /// Not empty: with a ticket for this server, "rm/_HOST@EXAMPLE.COM"; _HOST is the name of its address.
   std::string server_principal = {};

@@ -42,6 +42,18 @@ bool SameOffer(const RpcSaslAuthProto& said, RpcSaslAuthProto offered) {
 
 }  // namespace
 
+std::string Caller::Shown() const {
+  const auto named = [](const std::string& name, const char* how) { return name + " (auth:" + how + ")"; };
+  const std::string& own = full_name.empty() ? user : full_name;
+  if (by_token())
+    return named(own, real_user.empty() ? "TOKEN" : "PROXY") +
+           (real_user.empty() ? "" : " via " + named(real_user, "TOKEN"));
+  const bool ticket = method == model::LoginMethod::kKerberos;
+  const char* how = ticket ? "KERBEROS" : "SIMPLE";
+  return real_user.empty() ? named(own, how)
+                           : named(own, "PROXY") + " via " + named(ticket ? principal : real_user, how);
+}
+
 RpcServerSession::RpcServerSession(const RpcServerOptions& options, std::string nonce, Handler* handler)
     : options_(options), handler_(handler), setup_(std::make_unique<Setup>()), frames_(options.setup_frame_bytes_max) {
   setup_->nonce = std::move(nonce);
@@ -325,6 +337,7 @@ void RpcServerSession::OnDigestResponse(std::string_view token) {
       return secret.error();
     }
     caller_.user = secret->user;
+    caller_.real_user = secret->real_user;
     caller_.token_identifier = std::move(*identifier);
     return EncodeBase64(secret->password);
   };
@@ -347,7 +360,7 @@ void RpcServerSession::OnLoginToken(std::string_view token) {
 }
 
 void RpcServerSession::LoginStepped(base::Result<LoginStep> step) {
-  if (closing_ || !login_steps()) return;
+  if (closing_ || stage_ != Stage::kSasl || !login_steps()) return;
   setup_->steps = false;
   if (!step) return FatalSasl({std::string(exceptions::kSasl), step.error().message});
   RpcSaslProto answer;
@@ -369,17 +382,25 @@ void RpcServerSession::Protect(std::unique_ptr<SaslLayer> layer) {
   frames_.set_max(kSealedFrameMax);
 }
 
-/// The short name; who claims to be somebody else would act for him (hadoop.proxyuser), which nobody may.
+/// By the ticket's name; who gives another one acts for that user.
 base::Status RpcServerSession::NameKerberosUser(std::string_view claimed) {
   const std::string& principal = caller_.principal;
   if (principal.size() > kPrincipalMax) return base::Error{"the principal's name is too long"};
-  if (!claimed.empty() && claimed != principal) {
-    return base::Error{"User: " + principal + " is not allowed to impersonate " + std::string(claimed)};
-  }
   base::Result<std::string> name = options_.kerberos->short_name(principal);
   if (!name) return name.error();
+  caller_.full_name = principal;
+  if (!claimed.empty() && claimed != principal) {
+    caller_.full_name = claimed;
+    if (!options_.impersonation) {
+      return base::Error{"User: " + principal + " is not allowed to impersonate " + caller_.full_name};
+    }
+    caller_.real_user = std::move(*name);
+    name = caller_.full_name;
+    if (claimed.find_first_of("/@") != std::string_view::npos) name = options_.kerberos->short_name(*name);
+    if (!name) return name.error();
+  }
   caller_.user = std::move(*name);
-  return options_.kerberos->admits ? options_.kerberos->admits(principal) : base::Status{};
+  return options_.kerberos->admits ? options_.kerberos->admits(caller_.full_name) : base::Status{};
 }
 
 void RpcServerSession::SwitchToSimple() {
@@ -403,26 +424,38 @@ void RpcServerSession::OnContext(std::string_view payload) {
     return Fatal(kCallIdContext, RpcErrorCodeProto::kFatalUnauthorized, exceptions::kAccessControl,
                  within.error().message);
   }
-  if (caller_.method == model::LoginMethod::kKerberos) {
-    if (const base::Status named = NameKerberosUser(user); !named.ok()) {
-      return Fatal(kCallIdContext, RpcErrorCodeProto::kFatalUnauthorized, exceptions::kAuthorization,
-                   named.error().message);
-    }
-  } else if (caller_.by_token()) {
-    if (!user.empty() && user != caller_.user) {
-      return Fatal(kCallIdContext, RpcErrorCodeProto::kFatalUnauthorized, exceptions::kAccessControl,
-                   "Authenticated user (" + caller_.user +
-                       " (auth:TOKEN)) doesn't match what the client claims to be (" + user + " (auth:SIMPLE))");
-    }
-  } else if (user.empty()) {
-    return Fatal(kCallIdContext, RpcErrorCodeProto::kFatalUnauthorized, exceptions::kAccessControl,
-                 "The connection context names no user");
-  } else if (!real.empty() && real != user && !(options_.may_impersonate && options_.may_impersonate(real, user))) {
+  if (const base::Status named = NameCaller(user, real); !named.ok()) {
+    const bool simple = caller_.method == model::LoginMethod::kSimple;
+    const bool no_claim = caller_.by_token() || (simple && user.empty());
+    return Fatal(kCallIdContext, RpcErrorCodeProto::kFatalUnauthorized,
+                 no_claim ? exceptions::kAccessControl : exceptions::kAuthorization, named.error().message);
+  }
+  setup_->steps = true;
+  if (!handler_->AsksFor(std::string(context.Protocol()))) Admit({});
+}
+
+/// Who calls, after what the context says of him.
+base::Status RpcServerSession::NameCaller(const std::string& user, const std::string& real) {
+  if (caller_.method == model::LoginMethod::kKerberos) return NameKerberosUser(user);
+  if (caller_.by_token()) {
+    if (user.empty() || user == caller_.user) return {};
+    return base::Error{"Authenticated user (" + caller_.user +
+                       " (auth:TOKEN)) doesn't match what the client claims to be (" + user + " (auth:SIMPLE))"};
+  }
+  if (user.empty()) return base::Error{"The connection context names no user"};
+  caller_.user = user;
+  if (real.empty() || real == user) return {};
+  caller_.real_user = real;
+  if (options_.impersonation) return {};
+  return base::Error{"User: " + real + " is not allowed to impersonate " + user};
+}
+
+void RpcServerSession::Admit(const base::Status& may) {
+  if (closing_ || stage_ != Stage::kContext || !login_steps()) return;
+  setup_->steps = false;
+  if (!may.ok()) {
     return Fatal(kCallIdContext, RpcErrorCodeProto::kFatalUnauthorized, exceptions::kAuthorization,
-                 "User: " + real + " is not allowed to impersonate " + user);
-  } else {
-    caller_.user = user;
-    caller_.real_user = real;
+                 may.error().message);
   }
   stage_ = Stage::kCalls;
   setup_.reset();
@@ -572,6 +605,9 @@ void RpcServerSession::AppendSasl(const RpcSaslProto& message) {
 
 void RpcServerSession::Fatal(int32_t call_id, RpcErrorCodeProto detail, std::string_view java_class,
                              std::string_view message) {
+  if (detail == RpcErrorCodeProto::kFatalUnauthorized && !established()) {
+    stage_ == Stage::kContext ? handler_->OnUnauthorized() : handler_->OnLoginRefused();
+  }
   RpcResponseHeaderProto header;
   header.call_id = static_cast<uint32_t>(call_id);
   header.status = RpcStatusProto::kFatal;

@@ -23,8 +23,8 @@ struct KerberosLogin {
   std::string server_id;  // and its host
   /// The short name of a principal (hadoop.security.auth_to_local), or why it has none.
   std::function<base::Result<std::string>(const std::string& principal)> short_name;
-  /// Why this principal may not speak to this listener; empty: everybody may.
-  std::function<base::Status(const std::string& principal)> admits = {};
+  /// Why whoever has this name in full may not speak to this listener; empty: everybody may.
+  std::function<base::Status(const std::string& full_name)> admits = {};
 };
 
 struct RpcServerOptions {
@@ -33,8 +33,8 @@ struct RpcServerOptions {
   size_t frame_bytes_max = 128u << 20;      // ipc.maximum.data.length
   size_t setup_frame_bytes_max = 1u << 20;  // until the connection context is there
   size_t calls_max = 10'000;                // of one connection without an answer
-  /// SIMPLE callers that speak for another user (hadoop.proxyuser.*); nobody may when empty.
-  std::function<bool(const std::string& real_user, const std::string& user)> may_impersonate = {};
+  /// Callers may say that they act for another user (hadoop.proxyuser); Handler::AsksFor then judges each.
+  bool impersonation = false;
   std::optional<KerberosLogin> kerberos = {};  // not empty: KERBEROS is offered
   /// hadoop.rpc.protection: what a login by token or ticket may agree on.
   wire::hadoop_rpc::Protections protections = {wire::hadoop_rpc::Protection::kAuthentication};
@@ -66,6 +66,12 @@ class RpcServerSession {
     virtual void OnTooLong(const base::BudgetKind& kind) { (void)kind; }
     /// A token of a login by GSSAPI, to be answered once by LoginStepped. Until then no further input is taken.
     virtual void OnLoginToken(std::string token) { (void)token; }
+    /// caller() is known now and wants to speak `protocol`. True: somebody is asked whether he may, and Admit answers,
+    /// once, now or later; until then no further input is taken. False: he may.
+    virtual bool AsksFor(const std::string& protocol) { return (void)protocol, false; }
+    /// A login was refused, or what the caller wants after it.
+    virtual void OnLoginRefused() {}
+    virtual void OnUnauthorized() {}
     /// A message outside of the protection that was agreed on; it is refused and the connection ends.
     virtual void OnUnprotected() {}
     /// No further call is wanted now; Resume() goes on.
@@ -84,7 +90,9 @@ class RpcServerSession {
   /// The answer to OnLoginToken; an error's message is what the client is told. Resume() goes on, unless this is called
   /// from inside of OnLoginToken.
   void LoginStepped(base::Result<wire::hadoop_rpc::LoginStep> step);
-  /// Waits for that answer.
+  /// The answer to AsksFor; an error's message is what the client is told. Resume() goes on.
+  void Admit(const base::Status& may);
+  /// Waits for one of the two.
   bool login_steps() const { return setup_ && setup_->steps; }
 
   /// Answers a call; ignored when the call is unknown (answered already).
@@ -132,6 +140,7 @@ class RpcServerSession {
   void OnLoginToken(std::string_view token);
   void Protect(std::unique_ptr<wire::hadoop_rpc::SaslLayer> layer);
   base::Status NameKerberosUser(std::string_view claimed);
+  base::Status NameCaller(const std::string& user, const std::string& real);
   void SendNegotiate();
   std::vector<wire::hadoop_rpc::RpcSaslAuthProto> Offered() const;
   std::string OfferedNames() const;
@@ -161,7 +170,7 @@ class RpcServerSession {
     bool sent_negotiate = false;
     std::unique_ptr<wire::hadoop_rpc::DigestMd5Server> digest;
     bool kerberos = false;  // was chosen
-    bool steps = false;     // OnLoginToken is not answered yet
+    bool steps = false;     // OnLoginToken or AsksFor is not answered yet
   };
   /// Since a login that has agreed on a protection.
   struct Sealed {

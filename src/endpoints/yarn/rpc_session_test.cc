@@ -31,6 +31,14 @@ struct ServerSide : RpcServerSession::Handler {
     ids.push_back(call.call_id);
     if (on_call) on_call(call);
   }
+  bool AsksFor(const std::string& protocol) override {
+    asked.push_back(protocol);
+    return asks;
+  }
+  void OnUnauthorized() override { ++unauthorized; }
+  bool asks = false;
+  std::vector<std::string> asked;
+  int unauthorized = 0;
   std::vector<std::string> calls;
   std::vector<int32_t> ids;
   std::function<void(const RpcCall&)> on_call;
@@ -464,7 +472,7 @@ TEST(BadInput, CallBeforeContextAndContextDuringSasl) {
 TEST(BadInput, ImpersonationNeedsLeave) {
   for (const bool allowed : {false, true}) {
     RpcServerOptions options;
-    if (allowed) options.may_impersonate = [](const std::string& real, const std::string&) { return real == "oozie"; };
+    options.impersonation = allowed;
     ServerSide server(options);
     ClientSide client({"alice", "oozie", {}});
     client.session.Call("m", "x");
@@ -476,6 +484,30 @@ TEST(BadInput, ImpersonationNeedsLeave) {
       EXPECT_THAT(client.events, ElementsAre("login!" + std::string(exceptions::kAuthorization) +
                                              ":User: oozie is not allowed to impersonate alice"));
     }
+  }
+}
+
+TEST(Admission, CallsWaitUntilSomebodySaysWhetherTheCallerMay) {
+  for (const bool may : {false, true}) {
+    RpcServerOptions options;
+    options.impersonation = true;
+    ServerSide server(options);
+    server.asks = true;
+    ClientSide client({"alice", "oozie", {}});
+    client.session.Call("m", "x");
+    Exchange(client, server, 1000);
+    EXPECT_THAT(server.asked, ElementsAre(kProtocol));
+    EXPECT_THAT(server.calls, IsEmpty());
+    EXPECT_TRUE(client.events.empty());
+    EXPECT_EQ(server.session.caller().Shown(), "alice (auth:PROXY) via oozie (auth:SIMPLE)");
+    server.session.Admit(may ? base::Status() : base::Error{"he may not"});
+    server.session.Admit({});  // once is enough
+    server.session.Resume();
+    Exchange(client, server, 1000);
+    EXPECT_EQ(server.calls.size(), may ? 1U : 0U);
+    EXPECT_EQ(server.unauthorized, may ? 0 : 1);
+    if (may) continue;
+    EXPECT_THAT(client.events, ElementsAre("login!" + std::string(exceptions::kAuthorization) + ":he may not"));
   }
 }
 

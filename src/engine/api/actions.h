@@ -160,10 +160,11 @@ struct SampleKeysSink : StageSink {
   }
 };
 
-/// How records become bytes of a file: lines of text, or the bytes alone.
+/// How records become bytes of a file: lines of text, the bytes alone, rows of CSV, JSON objects.
 struct LineFormat {
+  static void Begin(Buffer&, const SavePlan&) {}
   template <class T>
-  static void Append(Buffer& out, const T& record) {
+  static void Append(Buffer& out, const T& record, const SavePlan&) {
     if constexpr (std::is_convertible_v<const T&, std::string_view>) {
       out.Append(std::string_view(record));
     } else {
@@ -176,7 +177,51 @@ struct LineFormat {
   }
 };
 struct RawFormat {
-  static void Append(Buffer& out, std::string_view record) { out.Append(record); }
+  static void Begin(Buffer&, const SavePlan&) {}
+  static void Append(Buffer& out, std::string_view record, const SavePlan&) { out.Append(record); }
+};
+struct CsvFormat {
+  /// The header, where columns have names.
+  static void Begin(Buffer& out, const SavePlan& plan) {
+    std::string line;
+    for (const std::string& name : plan.columns) AddField(line, name, plan.separator);
+    if (!plan.columns.empty()) out.Append(line + "\n");
+  }
+  template <class T>
+  static void Append(Buffer& out, const T& record, const SavePlan& plan) {
+    thread_local std::string line;
+    line.clear();
+    bool first = true;
+    VisitColumns(record, [&](const auto& field) {
+      if (!std::exchange(first, false)) line.push_back(plan.separator);
+      AppendCsvField(line, field, plan.separator);
+    });
+    line.push_back('\n');
+    out.Append(line);
+  }
+
+ private:
+  static void AddField(std::string& line, const std::string& text, char separator) {
+    if (!line.empty()) line.push_back(separator);
+    AppendCsvField(line, text, separator);
+  }
+};
+struct JsonFormat {
+  static void Begin(Buffer&, const SavePlan&) {}
+  template <class T>
+  static void Append(Buffer& out, const T& record, const SavePlan& plan) {
+    thread_local std::string line;
+    line.clear();
+    size_t i = 0;
+    VisitColumns(record, [&](const auto& field) {
+      line.push_back(i == 0 ? '{' : ',');
+      base::AppendJsonString(line, plan.columns[i++]);
+      line.push_back(':');
+      AppendJsonValue(line, field);
+    });
+    line += i == 0 ? "{}\n" : "}\n";
+    out.Append(line);
+  }
 };
 
 template <class T, class Format>
@@ -190,8 +235,9 @@ struct SaveSink : StageSink {
   void Run(TaskContext& task, const StageProgram& program, int32_t partition) const override {
     PartFile file(task, plan);
     int64_t count = 0;
+    Format::Begin(file.buffer(), plan);
     auto sink = MakeSink<T>([&](const T& record) {
-      Format::Append(file.buffer(), record);
+      Format::Append(file.buffer(), record, plan);
       file.Written();
       ++count;
     });

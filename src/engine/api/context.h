@@ -46,6 +46,22 @@ class Context {
     return Dataset<T>(std::move(node));
   }
 
+  /// Lines of JSON objects as aggregates: `members` names the member for each field, in order, with dots for those of
+  /// objects in it ("user.name"); without them FL_FIELDS does. Fields are as Csv's; an optional is absent where the
+  /// member is null or not there.
+  template <class T>
+  Dataset<T> JsonLines(const std::string& path, std::vector<std::string> members = {},
+                       BadRows bad_rows = BadRows::kFail, Partitions pieces = {}) {
+    static_assert(std::is_aggregate_v<T>, "JsonLines<T>: T is a struct with one public field per wanted member");
+    if (members.empty()) members = ColumnNames<T>();
+    CheckColumns("JsonLines " + path, members.size(), CountColumns<T>());
+    JsonState state{{std::move(members), bad_rows == BadRows::kCount}, PlanSplits(path, Pieces(pieces))};
+    const int32_t parts = static_cast<int32_t>(state.splits.size());
+    auto node = dataset_internal::MakeNode<JsonSource<T>>(session_, "json " + path, EncodePayload(state), parts);
+    node->places = PlacesOf(state.splits);
+    return Dataset<T>(std::move(node));
+  }
+
   /// Values of this program's memory.
   template <class T>
   Dataset<T> Parallelize(const std::vector<T>& values, Partitions partitions = {}) {

@@ -11,10 +11,12 @@
 namespace fairlead::engine {
 
 template CsvState DecodePayload(std::string_view payload, const char* what);
+template JsonState DecodePayload(std::string_view payload, const char* what);
 template SampleState DecodePayload(std::string_view payload, const char* what);
 template SavePlan DecodePayload(std::string_view payload, const char* what);
 template std::vector<std::string> DecodePayload(std::string_view payload, const char* what);
 template std::string EncodePayload(const CsvState& value);
+template std::string EncodePayload(const JsonState& value);
 template std::string EncodePayload(const SampleState& value);
 template std::string EncodePayload(const std::vector<std::string>& value);
 
@@ -95,8 +97,11 @@ int64_t SumOf(const std::shared_ptr<DatasetNode>& node, const ActionPlan& action
   return total;
 }
 
-int64_t Save(const std::shared_ptr<DatasetNode>& node, const std::string& sink, const std::string& directory) {
-  const SavePlan plan = MakeSavePlan(*node->session, directory);
+int64_t Save(const std::shared_ptr<DatasetNode>& node, const std::string& sink, const std::string& directory,
+             const std::vector<std::string>& columns, char separator) {
+  SavePlan plan = MakeSavePlan(*node->session, directory);
+  plan.columns = columns;
+  plan.separator = separator;
   if (const auto records = PrepareSave(plan, node->session->application_id())) return *records;
   int64_t total = 0;
   try {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "engine/api/actions.h"
-#include "engine/api/order.h"
+#include "engine/api/sort_direction.h"
 #include "engine/plan/node.h"
 #include "engine/plan/session.h"
 
@@ -80,7 +80,8 @@ char AddKeyed(DatasetNode& reader, const std::shared_ptr<DatasetNode>& parent, C
 std::vector<int32_t> AllPartitions(const DatasetNode& node);
 /// Runs an action whose tasks give numbers.
 int64_t SumOf(const std::shared_ptr<DatasetNode>& node, const ActionPlan& action);
-int64_t Save(const std::shared_ptr<DatasetNode>& node, const std::string& sink, const std::string& directory);
+int64_t Save(const std::shared_ptr<DatasetNode>& node, const std::string& sink, const std::string& directory,
+             const std::vector<std::string>& columns = {}, char separator = ',');
 
 /// What joins and CoGroup ask of their two sides.
 template <class T, class Other>
@@ -230,7 +231,7 @@ class Dataset {
 
   /// In the order of key(record), over all partitions: those of partition 0 first. Samples the input for the bounds.
   template <class KeyFn>
-  Dataset SortBy(KeyFn key, Order order = Order::kAscending, Partitions partitions = {}) const {
+  Dataset SortBy(KeyFn key, SortDirection direction = SortDirection::kAscending, Partitions partitions = {}) const {
     static_assert(std::is_empty_v<KeyFn> && std::is_default_constructible_v<KeyFn>,
                   "SortBy: the key function must have no state");
     using Key = KeyType<T, KeyFn>;
@@ -241,7 +242,7 @@ class Dataset {
     (void)key;
     // As many as the input has: the smaller a partition, the better its sort stays in the caches.
     const int32_t parts = KeyParts(partitions, node_->partitions);
-    const bool descending = order == Order::kDescending;
+    const bool descending = direction == SortDirection::kDescending;
     RangeBounds<Key> bounds;
     bounds.descending = descending;
     if (parts > 1) bounds.keys = SampleBounds<KeyFn>(parts, descending);
@@ -359,10 +360,10 @@ class Dataset {
     return Dataset<typename CoGroupOp<K, V, W>::Record>(node);
   }
 
-  Dataset SortByKey(Order order = Order::kAscending, Partitions partitions = {}) const
+  Dataset SortByKey(SortDirection direction = SortDirection::kAscending, Partitions partitions = {}) const
     requires dataset_internal::PairOf<T>::kIs
   {
-    return SortBy(dataset_internal::First(), order, partitions).Named("sort_by_key");
+    return SortBy(dataset_internal::First(), direction, partitions).Named("sort_by_key");
   }
 
   FL_ENGINE_PAIRS_ONLY(Keys)
@@ -460,6 +461,21 @@ class Dataset {
   /// the number of records.
   int64_t SaveText(const std::string& directory) const {
     return dataset_internal::Save(node_, Registered<SaveSink<T, LineFormat>>::key, directory);
+  }
+  /// A row of CSV per record, with a header in each file where `columns` names the fields; a field is as SaveText has
+  /// it, in quotes where it must be. Otherwise as SaveText. Throws JobError where there are not as many names as
+  /// fields.
+  int64_t SaveCsv(const std::string& directory, const std::vector<std::string>& columns = {},
+                  char separator = ',') const {
+    if (!columns.empty()) CheckColumns("SaveCsv", columns.size(), CountColumns<T>());
+    return dataset_internal::Save(node_, Registered<SaveSink<T, CsvFormat>>::key, directory, columns, separator);
+  }
+  /// A JSON object per record and line, with a member for each field by the names of `columns`; without them by those
+  /// of FL_FIELDS. An absent std::optional is null. Otherwise as SaveCsv.
+  int64_t SaveJsonLines(const std::string& directory, std::vector<std::string> columns = {}) const {
+    if (columns.empty()) columns = ColumnNames<T>();
+    CheckColumns("SaveJsonLines", columns.size(), CountColumns<T>());
+    return dataset_internal::Save(node_, Registered<SaveSink<T, JsonFormat>>::key, directory, columns);
   }
   /// The records' bytes one after the other.
   int64_t SaveBytes(const std::string& directory) const

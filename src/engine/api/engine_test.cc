@@ -297,13 +297,13 @@ TEST_P(Spilling, Sort) {
   for (size_t i = 0; i < rows.size(); i += 3) rows[i].first = -rows[i].first;
   Context context = Start(GetParam());
   const auto data = context.Parallelize(rows, Partitions(4));
-  const auto up = data.SortByKey(Order::kAscending, Partitions(3)).Collect();
+  const auto up = data.SortByKey(SortDirection::kAscending, Partitions(3)).Collect();
   ASSERT_EQ(up.size(), rows.size());
   EXPECT_TRUE(std::is_sorted(up.begin(), up.end(), [](const auto& a, const auto& b) { return a.first < b.first; }));
   EXPECT_EQ(Sorted(up), Sorted(rows));
-  const auto down =
-      data.SortBy([](const auto& row) { return std::string_view(row.second); }, Order::kDescending, Partitions(5))
-          .Collect();
+  const auto down = data.SortBy([](const auto& row) { return std::string_view(row.second); },
+                                SortDirection::kDescending, Partitions(5))
+                        .Collect();
   ASSERT_EQ(down.size(), rows.size());
   EXPECT_TRUE(
       std::is_sorted(down.begin(), down.end(), [](const auto& a, const auto& b) { return a.second > b.second; }));
@@ -361,6 +361,72 @@ TEST_F(EngineTest, Csv) {
   CsvOptions headless;
   headless.header = false;
   EXPECT_EQ(context.Csv<Row>(empty, {}, headless).Count(), 0);
+}
+
+struct Sale {
+  std::string name;
+  int64_t count = 0;
+  std::optional<double> price;
+  std::vector<int> marks;
+  FL_FIELDS(name, count, price, marks)
+  bool operator==(const Sale&) const = default;
+};
+
+TEST_F(EngineTest, JsonLines) {
+  Context context = Start();
+  const std::string path =
+      Write("t.json",
+            "{\"count\": 10, \"what\": {\"name\": \"a \\\"b\\\" \\u00e9\"}, \"price\": 1.5}\n\n"
+            "{\"what\": {\"name\": \"c\"}, \"count\": 20}\r\n{\"price\":null,\"what.name\":\"d\",\"count\":30}");
+  const auto rows = context.JsonLines<Row>(path, {"what.name", "count", "price"}).Map([](const Row& row) {
+    return std::tuple(std::string(row.name), row.count, row.price.value_or(-1));
+  });
+  EXPECT_EQ(rows.Collect(), (std::vector<std::tuple<std::string, int64_t, double>>{
+                                {"a \"b\" \xc3\xa9", 10, 1.5}, {"c", 20, -1}, {"d", 30, -1}}));
+  const auto read = [&](const std::string& name, const std::string& text) {
+    const std::string bad = Write(name, "{\"name\":\"x\",\"count\":1,\"price\":2}\n" + text + "\n");
+    BadRows counted = BadRows::kCount;
+    EXPECT_EQ(context.JsonLines<Row>(bad, {"name", "count", "price"}, counted).Count(), 1) << text;
+    return MessageOf([&] { context.JsonLines<Row>(bad, {"name", "count", "price"}).Count(); });
+  };
+  EXPECT_NE(read("1.json", R"({"name":"y","count":"2"})").find("2 is no value for count"), std::string::npos);
+  EXPECT_NE(read("2.json", R"({"name":"y","count":2.5})").find("2.5 is no value for count"), std::string::npos);
+  EXPECT_NE(read("3.json", R"({"count":2})").find("there is no name"), std::string::npos);
+  EXPECT_NE(read("4.json", "[1]").find("it is no JSON object: [1]"), std::string::npos);
+  EXPECT_NE(read("5.json", "{\"name\":").find("5.json, line 2 of the part at byte 0: "), std::string::npos);
+  EXPECT_NE(read("6.json", std::string(1000, '[')).find("line 2"), std::string::npos);
+  EXPECT_NE(MessageOf([&] { context.JsonLines<Row>(path, {"name"}); }).find("1 columns are named for a record of 3"),
+            std::string::npos);
+}
+
+TEST_F(EngineTest, RowsAreSavedAndReadAgain) {
+  Context context = Start();
+  const std::vector<Sale> sales = {{"a, \"b\"", 1, 1.5, {1, 2}}, {"c\td", -2, std::nullopt, {}}, {"", 3, 1e300, {7}}};
+  const auto data = context.Parallelize(sales, Partitions(1));
+  const fs::path csv = directory_ / "csv", json = directory_ / "json";
+  EXPECT_EQ(data.SaveCsv(csv, {"name", "count", "price", "marks"}), 3);
+  EXPECT_EQ(Read(csv / "part-00000"),
+            "name,count,price,marks\n\"a, \"\"b\"\"\",1,1.5,\"1,2\"\nc\td,-2,,\n,3,1e+300,7\n");
+  EXPECT_EQ(context.Csv<Row>(csv, {"name", "count", "price"}).Count(), 3);
+  EXPECT_EQ(data.SaveJsonLines(json), 3);
+  EXPECT_EQ(Read(json / "part-00000"),
+            "{\"name\":\"a, \\\"b\\\"\",\"count\":1,\"price\":1.5,\"marks\":[1,2]}\n"
+            "{\"name\":\"c\\td\",\"count\":-2,\"price\":null,\"marks\":[]}\n"
+            "{\"name\":\"\",\"count\":3,\"price\":1e+300,\"marks\":[7]}\n");
+  const auto names = context.JsonLines<Row>(json, {"name", "count", "price"}).Map([](const Row& row) {
+    return std::tuple(std::string(row.name), row.count, row.price.value_or(-1));
+  });
+  EXPECT_EQ(names.Collect(), (std::vector<std::tuple<std::string, int64_t, double>>{
+                                 {"a, \"b\"", 1, 1.5}, {"c\td", -2, -1}, {"", 3, 1e300}}));
+  const auto pairs = context.Range(0, 2, Partitions(1)).Map([](int64_t x) {
+    return std::pair(x, std::tuple(x == 0, 0.0 / static_cast<double>(x)));
+  });
+  EXPECT_EQ(pairs.SaveJsonLines(directory_ / "pairs", {"x", "y"}), 2);
+  EXPECT_EQ(Read(directory_ / "pairs/part-00000"), "{\"x\":0,\"y\":[true,null]}\n{\"x\":1,\"y\":[false,0]}\n");
+  EXPECT_EQ(context.Range(0, 2, Partitions(1)).SaveCsv(directory_ / "numbers"), 2);
+  EXPECT_EQ(Read(directory_ / "numbers/part-00000"), "0\n1\n");
+  EXPECT_THROW(pairs.SaveCsv(directory_ / "never", {"x"}), JobError);
+  EXPECT_THROW(pairs.SaveJsonLines(directory_ / "never"), JobError);
 }
 
 TEST_F(EngineTest, AggregatesFoldInPlace) {

@@ -65,6 +65,37 @@ struct CsvSource : Operator {
   }
 };
 
+struct JsonState {
+  JsonLayout layout;
+  std::vector<FileSplit> splits;
+  FL_FIELDS(layout, splits)
+};
+
+template <class T>
+struct JsonSource : Operator {
+  JsonState state;
+  static std::unique_ptr<JsonSource> Make(std::string_view payload) {
+    auto op = std::make_unique<JsonSource>();
+    op->state = DecodePayload<JsonState>(payload, "JSON source");
+    if (op->state.layout.names.size() != CountColumns<T>()) ThrowMalformedCapture("JSON source");
+    return op;
+  }
+  void Run(const NodeScope& scope, int32_t partition, AnySink& out) const override {
+    auto& next = static_cast<Sink<T>&>(out);
+    T record{};
+    ReadJsonLines(scope.task, state.splits.at(static_cast<size_t>(partition)), state.layout,
+                  [&](std::span<const JsonField> fields) {
+                    int i = 0, failed = -1;
+                    VisitEachField(record, [&](auto& field) {
+                      if (failed < 0 && !ParseJsonField(fields[static_cast<size_t>(i)], field)) failed = i;
+                      ++i;
+                    });
+                    if (failed < 0) next.Push(record);
+                    return failed;
+                  });
+  }
+};
+
 /// Values of the driver's memory, one string of serialized records per partition.
 template <class T>
 struct LocalSource : Operator {

@@ -225,11 +225,12 @@ TEST_P(ViewsTest, Sorts) {
   // Keys that are views, pairs of views and structs of views.
   auto plain = PlainRows();
   std::sort(plain.begin(), plain.end());
-  const auto by_pair =
-      Rows()
-          .SortBy([](const Row& row) { return std::pair(row.name, row.amount); }, Order::kAscending, Partitions(4))
-          .Collect();
-  const auto whole = Rows().SortBy([](const Row& row) { return row; }, Order::kAscending, Partitions(4)).Collect();
+  const auto by_pair = Rows()
+                           .SortBy([](const Row& row) { return std::pair(row.name, row.amount); },
+                                   SortDirection::kAscending, Partitions(4))
+                           .Collect();
+  const auto whole =
+      Rows().SortBy([](const Row& row) { return row; }, SortDirection::kAscending, Partitions(4)).Collect();
   ASSERT_EQ(whole.size(), plain.size());
   ASSERT_EQ(by_pair.size(), plain.size());
   for (size_t i = 0; i < plain.size(); ++i) {

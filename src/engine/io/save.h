@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/fields.h"
 #include "engine/io/file_system.h"
@@ -21,7 +22,9 @@ struct SavePlan {
   std::string save;  // the same in every attempt of the driver
   std::string job;   // of this attempt only: names the temporary directory
   std::string suffix;
-  FL_FIELDS(directory, save, job, suffix)
+  std::vector<std::string> columns{};  // their names, of rows
+  char separator = ',';                // between fields of a row
+  FL_FIELDS(directory, save, job, suffix, columns, separator)
 };
 
 /// Driver: checks that the directory is free and prepares it. Gives the number of records when an earlier attempt of

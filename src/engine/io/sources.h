@@ -11,8 +11,10 @@
 #include "base/fields.h"
 #include "engine/plan/node.h"
 #include "engine/plan/operators.h"
+#include "engine/records/rows.h"
 
-// Files as datasets: which files, which byte ranges, and how ranges become lines, fixed records and CSV rows.
+// Files as datasets: which files, which byte ranges, and how ranges become lines, fixed records CSV rows and JSON
+// lines.
 
 namespace fairlead::engine {
 
@@ -74,6 +76,22 @@ CsvLayout PlanCsv(const std::string& path, const std::vector<FileSplit>& splits,
 /// parse, or -1. Quoted fields may hold separators and doubled quotes, not line ends.
 void ReadCsv(TaskContext& task, const FileSplit& split, const CsvLayout& layout,
              const std::function<int(std::span<const std::string_view> fields)>& use);
+
+/// A source of JSON lines: the members that are wanted, in the order of a record's fields.
+struct JsonLayout {
+  std::vector<std::string> names;
+  bool count_bad = false;
+  FL_FIELDS(names, count_bad)
+};
+
+/// Calls use(wanted members) for each line of the split, one JSON object a line; use gives the index of the member that
+/// does not parse, or -1. A name with dots leads into objects. Lines of blanks are passed over. What a line costs is
+/// bounded (wire/json/json.h, kFile).
+void ReadJsonLines(TaskContext& task, const FileSplit& split, const JsonLayout& layout,
+                   const std::function<int(std::span<const JsonField> fields)>& use);
+
+/// Throws JobError unless there are as many names as a record has fields.
+void CheckColumns(const std::string& what, size_t names, size_t fields);
 
 /// Splits one CSV row; quoted fields are unescaped into `scratch`. False when a quote is not closed.
 bool SplitCsvRow(std::string_view row, char separator, std::vector<std::string_view>& fields, std::string& scratch);

@@ -134,8 +134,15 @@ Response RestAnswer(int status, bool xml, std::string body) {
 }
 
 std::string CallerOf(const Request& request) {
+  if (request.visitor) return request.visitor->user;
   const auto named = request.query.find("user.name");
   return named == request.query.end() || named->second.empty() ? "dr.who" : named->second;
+}
+
+std::string ActorOf(const Request& request) {
+  const std::string user = CallerOf(request);
+  const bool proxied = request.visitor && !request.visitor->real_user.empty();
+  return proxied ? user + " via " + request.visitor->real_user : user;
 }
 
 Response Allowing(std::string methods) {

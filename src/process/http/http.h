@@ -3,6 +3,7 @@
 #include <exception>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,15 @@ using Headers = std::vector<std::pair<std::string, std::string>>;
 /// The value of a header (names compare without case), or "".
 std::string_view FindHeader(const Headers& headers, std::string_view name);
 
+/// Who asks, where more than a name in the request says so.
+struct Visitor {
+  std::string user;       // whose rights count, by the short name
+  std::string real_user;  // who acts in the user's name; empty: nobody
+  std::string principal;  // whose ticket it was, in full; empty: by a token, or a name that is believed
+  std::string full_name;  // whose rights count, in full
+  bool by_token = false;
+};
+
 struct Request {
   std::string method;                        // "GET"
   std::string target;                        // as sent: path and query
@@ -26,6 +36,8 @@ struct Request {
   int version = 11;  // 10: HTTP/1.0
   std::string body;
   std::string peer;  // address of the client
+  /// What a login before the port has found; nothing: the name in the request counts.
+  std::optional<Visitor> visitor = {};
   /// Expires with the connection: then nobody waits for an answer.
   std::weak_ptr<const void> asker = {};
 };
@@ -70,8 +82,10 @@ Response Rendered(const Request& request, const Document& document, std::string_
   const bool xml = PrefersXml(request);
   return RestAnswer(status, xml, xml ? document.ToXml(root) : document.ToJson(root));
 }
-/// Who asks, as Hadoop's simple authentication has it.
+/// Who asks: the visitor, else as Hadoop's simple authentication has it.
 std::string CallerOf(const Request& request);
+/// For lines about who did what: "bob", or "bob via livy".
+std::string ActorOf(const Request& request);
 /// The answer to OPTIONS: how Hadoop's web client asks whether it must authenticate (KerberosAuthenticator).
 Response Allowing(std::string methods);
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "process/http/json_text.h"
+#include "process/http/own_process.h"
 
 namespace fairlead::process::http {
 
@@ -118,6 +119,35 @@ Response JmxAnswer(const std::map<std::string, std::string>& query, const std::v
     list.push_back(std::move(shown));
   }
   return Answer({{"beans", std::move(list)}});
+}
+
+void AddJvmBean(const std::string& service, const std::string& host, std::vector<Bean>& beans) {
+  constexpr int64_t kMib = 1 << 20;
+  const auto own = ReadOwnProcess();
+  if (!own) return;
+  const int64_t resident = own->resident_bytes / kMib;
+  beans.push_back({"Hadoop:service=" + service + ",name=JvmMetrics",
+                   "JvmMetrics",
+                   {{"tag.Context", "jvm"},
+                    {"tag.ProcessName", service},
+                    {"tag.Hostname", host},
+                    {"MemHeapUsedM", resident},
+                    {"MemHeapCommittedM", resident},
+                    {"MemNonHeapUsedM", 0},
+                    {"ThreadsRunnable", own->threads},
+                    {"GcCount", 0},
+                    {"GcTimeMillis", 0}}});
+}
+
+std::optional<Response> InsteadOfServlet(std::string_view path) {
+  if (path == "/stacks") {
+    return TextResponse(200,
+                        "This is no Java program. /metrics has what its threads take; gdb -p shows their stacks.\n");
+  }
+  if (path == "/logLevel") {
+    return TextResponse(200, "The level is set at the start: --log-level debug, info, warn or error.\n");
+  }
+  return std::nullopt;
 }
 
 }  // namespace fairlead::process::http

@@ -24,8 +24,10 @@ std::string Seconds(const char* name, const char* help, const char* type, double
 
 void SetOwnProcess(std::function<std::optional<env::OwnProcess>()> read) { Reader() = std::move(read); }
 
+std::optional<env::OwnProcess> ReadOwnProcess() { return Reader() ? Reader()() : std::nullopt; }
+
 std::string OwnProcessMetrics() {
-  const auto own = Reader() ? Reader()() : std::nullopt;
+  const auto own = ReadOwnProcess();
   if (!own) return {};
   MetricsText out("process_");
   out.Gauge("resident_memory_bytes", "Memory in RAM in bytes", own->resident_bytes);

@@ -12,6 +12,9 @@ namespace fairlead::process::http {
 /// simulation, no process_* metrics are shown.
 void SetOwnProcess(std::function<std::optional<env::OwnProcess>()> read);
 
+/// Empty where it is unknown.
+std::optional<env::OwnProcess> ReadOwnProcess();
+
 /// What Prometheus' client libraries say of their process, by their names, which carry no prefix of ours; empty where
 /// it is unknown.
 std::string OwnProcessMetrics();

@@ -114,6 +114,11 @@ base::Status NodeManager::Listen() {
     listen.session.protections = settings_.security.protections;
     listen.services.push_back({w::kContainerManagementProtocol, w::kContainerManagementProtocolMethods,
                                [this](const rpc::IncomingCall& call) { OnCall(call); }});
+    if (!settings_.admits) return listen;
+    listen.admit = [this](const endpoints::yarn::Caller& caller, const std::string& protocol, const env::Endpoint& peer,
+                          const rpc::ListenOptions::Admitted& done) {
+      done(settings_.admits(caller, protocol, peer.host));
+    };
     return listen;
   };
   base::Result<env::Endpoint> bound = server_.Listen(settings_.listen, options());

@@ -43,6 +43,9 @@ struct Settings {
   std::string user;                     // as whom the agent speaks to them,
   std::string manager_principal;        // and to whom; not empty: with a ticket
   rpc::RpcClientSecurity security;      // its protections hold for masters' calls, too
+  /// Whether a caller may speak `protocol` here (hadoop-policy.xml); empty: whoever has a token may.
+  std::function<base::Status(const endpoints::yarn::Caller&, const std::string& protocol, const std::string& address)>
+      admits = {};
   base::Duration call_timeout = base::Duration::Seconds(30);
   endpoints::yarn::TokenHmac hmac = endpoints::yarn::TokenHmac::kSha1;
 

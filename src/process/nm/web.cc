@@ -68,10 +68,11 @@ base::Result<std::unique_ptr<Web>> Web::Start(env::Loop& loop, env::Net& net, Co
                                               Options options) {
   const env::Endpoint endpoint = options.endpoint;
   std::unique_ptr<Web> web(new Web(loop, logs, manager, std::move(options)));
-  auto server = http::Server::Listen(loop, net, endpoint, web->options_.hosts,
-                                     [raw = web.get()](const http::Request& request, const http::Server::Reply& reply) {
-                                       raw->Serve(request, reply);
-                                     });
+  auto server = http::Server::Listen(
+      loop, net, endpoint, web->options_.hosts, [raw = web.get()](http::Request request, http::Server::Reply reply) {
+        raw->login_.Enter(std::move(request), std::move(reply),
+                          [raw](const http::Request& asked, const auto& answer) { raw->Serve(asked, answer); });
+      });
   if (!server) return base::Error{"cannot listen on " + endpoint.ToString() + ": " + server.error().message};
   web->server_ = std::move(*server);
   return web;
@@ -167,6 +168,7 @@ http::Response Web::Answer(const http::Request& request, const Segments& path, c
     return http::TextResponse(200, view.registered ? "ok\n" : "ok, not registered yet\n");
   }
   if (request.path == "/jmx") return Jmx(request);
+  if (std::optional<http::Response> instead = http::InsteadOfServlet(request.path)) return std::move(*instead);
   if (request.path == "/conf") return http::ConfPage(request, options_.configuration.get());
   if (IsAppLogs(path)) return AppLogs(request, path, logs);
   if (path.size() == 2 && path[0] == "static") {
@@ -520,23 +522,25 @@ http::Response Web::Jmx(const http::Request& request) const {
     running += container.state == model::nm::ContainerState::kRunning;
     live += !IsOver(container);
   }
-  http::Bean bean{"Hadoop:service=NodeManager,name=NodeManagerMetrics",
-                  "NodeManagerMetrics",
-                  {{"tag.Context", "yarn"},
-                   {"tag.Hostname", manager_.identity().host},
-                   {"ContainersLaunched", view.counters.launched},
-                   {"ContainersCompleted", view.counters.completed},
-                   {"ContainersFailed", view.counters.failed},
-                   {"ContainersKilled", view.counters.killed},
-                   {"ContainersIniting", preparing},
-                   {"ContainersRunning", running},
-                   {"AllocatedContainers", live},
-                   {"AllocatedGB", view.allocated.memory_mib() / 1024},
-                   {"AvailableGB", available.memory_mib() / 1024},
-                   {"AllocatedVCores", view.allocated.vcores()},
-                   {"AvailableVCores", available.vcores()},
-                   {"CacheSizeBeforeClean", view.cache_bytes}}};
-  return http::JmxAnswer(request.query, {bean});
+  std::vector<http::Bean> beans;
+  beans.push_back({"Hadoop:service=NodeManager,name=NodeManagerMetrics",
+                   "NodeManagerMetrics",
+                   {{"tag.Context", "yarn"},
+                    {"tag.Hostname", manager_.identity().host},
+                    {"ContainersLaunched", view.counters.launched},
+                    {"ContainersCompleted", view.counters.completed},
+                    {"ContainersFailed", view.counters.failed},
+                    {"ContainersKilled", view.counters.killed},
+                    {"ContainersIniting", preparing},
+                    {"ContainersRunning", running},
+                    {"AllocatedContainers", live},
+                    {"AllocatedGB", view.allocated.memory_mib() / 1024},
+                    {"AvailableGB", available.memory_mib() / 1024},
+                    {"AllocatedVCores", view.allocated.vcores()},
+                    {"AvailableVCores", available.vcores()},
+                    {"CacheSizeBeforeClean", view.cache_bytes}}});
+  http::AddJvmBean("NodeManager", manager_.identity().host, beans);
+  return http::JmxAnswer(request.query, beans);
 }
 
 http::Response Web::Metrics() const {
@@ -569,8 +573,17 @@ http::Response Web::Metrics() const {
   for (const auto& [kind, count] : manager_.rpc_server().refused())
     over.emplace_back(kind, static_cast<int64_t>(count));
   out.Counters("rpc_too_long_total", "Messages refused for more bytes than their kind may have", "kind", over);
+  const rpc::RpcServer::Counters& logins = manager_.rpc_server().counters();
+  counter("rpc_logins_refused_total", "Logins of RPC without a valid token or protocol",
+          static_cast<int64_t>(logins.logins_refused));
+  counter("rpc_unauthorized_total", "Known callers of RPC who may not speak there",
+          static_cast<int64_t>(logins.unauthorized));
+  counter("rpc_unprotected_total", "Messages of RPC outside of the protection that was agreed on",
+          static_cast<int64_t>(logins.unprotected));
   counter("web_refused_total", "HTTP requests refused for the name, the site or the target that they give",
           static_cast<int64_t>(server_->refused()));
+  counter("web_logins_refused_total", "HTTP requests with a ticket that is refused",
+          static_cast<int64_t>(login_.refused()));
   out.Gauge("store_rows_unread", "Rows of the state store that cannot be read and are left out",
             static_cast<int64_t>(manager_.unread().size()));
   out.Gauge("registered", "1 while the resource manager knows this node", view.registered ? 1 : 0);

@@ -13,6 +13,7 @@
 #include "env/alive.h"
 #include "process/http/server.h"
 #include "process/http/static_file.h"
+#include "process/login/web_login.h"
 #include "process/nm/node_manager.h"
 
 namespace fairlead::process::nm {
@@ -37,6 +38,7 @@ class Web {
     bool check_physical = true;
     double virtual_ratio = 2.1;
     std::shared_ptr<const endpoints::rest::Configuration> configuration;  // for /conf
+    login::WebSecurity security = {};
   };
   static base::Result<std::unique_ptr<Web>> Start(env::Loop& loop, env::Net& net, ContainerLogs& logs,
                                                   NodeManager& manager, Options options);
@@ -51,7 +53,11 @@ class Web {
     LogAnswer named;
   };
   Web(env::Loop& loop, ContainerLogs& logs, NodeManager& manager, Options options)
-      : loop_(loop), logs_(logs), manager_(manager), options_(std::move(options)) {}
+      : loop_(loop),
+        logs_(logs),
+        manager_(manager),
+        options_(std::move(options)),
+        login_(loop, {.security = options_.security}) {}
 
   /// Reads the logs that the request is about, then answers.
   void Serve(const http::Request& request, const http::Server::Reply& reply);
@@ -91,6 +97,7 @@ class Web {
   ContainerLogs& logs_;
   NodeManager& manager_;
   const Options options_;
+  login::WebLogin login_;
   std::unique_ptr<http::Server> server_;
   env::Alive alive_;
 };

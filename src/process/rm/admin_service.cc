@@ -21,7 +21,7 @@ void ResourceManager::DoAdminCall(const rpc::IncomingCall& call) {
   const rpc::CallToken to = call.token;
   using Method = w::ResourceManagerAdministrationProtocolMethod;
   const auto is = [method = call.As<Method>()](Method one) { return method == one; };
-  if (is(Method::kRefreshServiceAcls)) {
+  if (is(Method::kRefreshServiceAcls) && !ports_->admission().has_policy()) {
     return Refuse(to, ex::kYarn,
                   "java.io.IOException: Service Authorization (hadoop.security.authorization) not enabled.");
   }
@@ -61,10 +61,15 @@ void ResourceManager::DoAdminCall(const rpc::IncomingCall& call) {
     });
     return server_->ReplyMessage(to, response);
   }
-  if (is(Method::kRefreshUserToGroupsMappings)) groups_.Expire();
+  if (is(Method::kRefreshUserToGroupsMappings)) {
+    groups_.Expire();
+    ports_->admission().ExpireGroups();
+  }
+  if (is(Method::kRefreshServiceAcls) || is(Method::kRefreshSuperUserGroupsConfiguration))
+    return RefreshAdmission(call);
   // ACLs and priorities are read when they are needed: nothing is cached that a refresh would drop.
-  if (is(Method::kRefreshSuperUserGroupsConfiguration) || is(Method::kRefreshUserToGroupsMappings) ||
-      is(Method::kRefreshAdminAcls) || is(Method::kRefreshNodesResources) || is(Method::kRefreshClusterMaxPriority)) {
+  if (is(Method::kRefreshUserToGroupsMappings) || is(Method::kRefreshAdminAcls) || is(Method::kRefreshNodesResources) ||
+      is(Method::kRefreshClusterMaxPriority)) {
     return server_->Reply(to, "");
   }
   if (core().config().node_labels) {
@@ -81,6 +86,19 @@ void ResourceManager::DoAdminCall(const rpc::IncomingCall& call) {
         "java.io.IOException: Node-label-based scheduling is disabled. Please check yarn.node-labels.enabled");
   }
   Refuse(to, ex::kUnsupportedOperation, std::string(call.method) + " is not supported by this ResourceManager.");
+}
+
+void ResourceManager::RefreshAdmission(const rpc::IncomingCall& call) {
+  auto done = alive_([this, to = call.token, what = std::string(call.method), who = WhoActs(call.caller),
+                      peer = call.peer.host](const base::Status& read) {
+    if (!read.ok()) return Refuse(to, ex::kYarn, read.error().message);
+    NoteAction(who, peer, what, {}, "", "");
+    server_->Reply(to, "");
+  });
+  Admission& admission = ports_->admission();
+  const bool policy = call.As<w::ResourceManagerAdministrationProtocolMethod>() ==
+                      w::ResourceManagerAdministrationProtocolMethod::kRefreshServiceAcls;
+  policy ? admission.RefreshPolicy(done) : admission.RefreshProxies(done);
 }
 
 void ResourceManager::AddLabels(const rpc::IncomingCall& call) {

@@ -165,8 +165,13 @@ void ResourceManager::Submit(const rpc::IncomingCall& call) {
   if (!submission.ok()) return RefuseRequest(call, submission.error(), "java.lang.IllegalArgumentException: ");
   m::Submit event;
   event.submission = std::move(*submission);
-  Ask(std::move(event), [this, to](const m::OuterEffect& effect) {
-    if (!Refused(to, effect)) server_->ReplyMessage(to, w::SubmitApplicationResponseProto{});
+  // In another's name: nothing else says who it was.
+  const std::string gateway = call.caller.real_user.empty() ? "" : WhoActs(call.caller);
+  const model::ApplicationId id = event.submission.id;
+  Ask(std::move(event), [this, to, gateway, peer = call.peer.host, id](const m::OuterEffect& effect) {
+    if (Refused(to, effect)) return;
+    if (!gateway.empty()) NoteAction(gateway, peer, ToString(id) + " is submitted", id, "", "");
+    server_->ReplyMessage(to, w::SubmitApplicationResponseProto{});
   });
 }
 
@@ -188,7 +193,7 @@ void ResourceManager::Kill(const rpc::IncomingCall& call) {
   if (!request->Diagnostics().empty()) {
     event.diagnostics += " with diagnostic message: " + std::string(request->Diagnostics());
   }
-  if (app && !fairlead::rm::IsEnding(app->state)) NoteKill(call.caller.user, call.peer.host, *app);
+  if (app && !fairlead::rm::IsEnding(app->state)) NoteKill(WhoActs(call.caller), call.peer.host, *app);
   Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
     if (Refused(to, effect)) return;
     w::KillApplicationResponseProto response;
@@ -250,7 +255,7 @@ void ResourceManager::GetReport(const rpc::IncomingCall& call) {
   if (secured() && full && attempt && attempt->state == m::AttemptState::kRunning) {
     w::ClientToAMTokenIdentifierProto identifier;
     identifier.app_attempt_id = endpoints::yarn::ToWire(attempt->id);
-    identifier.client_name = call.caller.principal.empty() ? call.caller.user : call.caller.principal;
+    identifier.client_name = call.caller.full_name.empty() ? call.caller.user : call.caller.full_name;
     response.application_report->client_to_am_token = endpoints::yarn::ToWire(
         endpoints::yarn::MintClientToAmToken(identifier, keys_->ClientToMasterKey(attempt->id)));
   }
@@ -527,7 +532,7 @@ void ResourceManager::Move(const rpc::IncomingCall& call) {
   event.app = id;
   event.queue = request->target_queue;
   Ask(std::move(event),
-      [this, to = call.token, id, user = call.caller.user, peer = call.peer.host](const m::OuterEffect& effect) {
+      [this, to = call.token, id, user = WhoActs(call.caller), peer = call.peer.host](const m::OuterEffect& effect) {
         if (Refused(to, effect)) return;
         NoteMove(user, peer, id);
         server_->ReplyMessage(to, w::MoveApplicationAcrossQueuesResponseProto{});
@@ -543,7 +548,7 @@ void ResourceManager::SetPriority(const rpc::IncomingCall& call) {
   event.priority = request->application_priority.Priority();
   if (!RequireApp(call, id, Access::kModify)) return;
   Ask(std::move(event),
-      [this, to = call.token, id, user = call.caller.user, peer = call.peer.host](const m::OuterEffect& effect) {
+      [this, to = call.token, id, user = WhoActs(call.caller), peer = call.peer.host](const m::OuterEffect& effect) {
         if (Refused(to, effect)) return;
         const int32_t now = std::get<m::PriorityAnswer>(effect).priority;
         NotePriority(user, peer, id, now);

@@ -186,16 +186,16 @@ void DelegationTokens::Get(const Caller& caller, const std::string& renewer, Don
   if (!within.ok()) return done(Exception(ex::kIo, within.error().message));
   base::Result<std::string> short_renewer = renewer.empty() ? std::string() : short_name_(renewer);
   if (!short_renewer.ok()) return done(Exception(ex::kIllegalArgument, short_renewer.error().message));
-  if (by_owner_[caller.principal] >= kPerOwnerMax) {
-    return done(Exception(ex::kIo, caller.principal + " has " + std::to_string(kPerOwnerMax) +
+  if (by_owner_[caller.full_name] >= kPerOwnerMax) {
+    return done(Exception(ex::kIo, caller.full_name + " has " + std::to_string(kPerOwnerMax) +
                                        " delegation tokens already; cancel some, or wait until they end"));
   }
   const int64_t now = loop_.Wall().ms;
   const Key& key = keys_.rbegin()->second;
   Identifier id;
-  id.owner = caller.principal;
+  id.owner = caller.full_name;
   id.renewer = std::move(*short_renewer);
-  id.real_user = "";
+  id.real_user = caller.real_user.empty() ? "" : caller.principal;
   id.issue_date = now;
   id.max_date = now + times_.max_life.millis();
   id.sequence_number = ++last_number_;
@@ -203,7 +203,7 @@ void DelegationTokens::Get(const Caller& caller, const std::string& renewer, Don
   RpcToken token{id.Encode(), "", std::string(kKind), ""};
   token.password = endpoints::yarn::TokenPassword(key.bytes, token.identifier, hmac_);
   const Known known{last_number_, token.password, std::min(id.MaxDate(), now + times_.renewal.millis())};
-  ++by_owner_[caller.principal];
+  ++by_owner_[caller.full_name];
   save_({RowOf(token.identifier, known), {kNumberTable, "", base::EncodeStored(last_number_)}},
         [this, token, known, done = std::move(done)] {
           tokens_.emplace(token.identifier, known);
@@ -250,9 +250,9 @@ void DelegationTokens::Cancel(const Caller& caller, const RpcToken& token, Done<
   const auto id = Read(token);
   if (!id.ok()) return done(id.error());
   if (id->Owner().empty()) return done(Exception(ex::kInvalidToken, "Token with no owner " + Words(*id)));
-  if (caller.principal != id->Owner() && (id->Renewer().empty() || caller.user != id->Renewer())) {
+  if (caller.full_name != id->Owner() && (id->Renewer().empty() || caller.user != id->Renewer())) {
     return done(
-        Exception(ex::kAccessControl, caller.principal + " is not authorized to cancel the token " + Words(*id)));
+        Exception(ex::kAccessControl, caller.full_name + " is not authorized to cancel the token " + Words(*id)));
   }
   const auto at = tokens_.find(token.identifier);
   if (at == tokens_.end()) return done(Exception(ex::kInvalidToken, "Token not found " + Words(*id)));
@@ -262,6 +262,13 @@ void DelegationTokens::Cancel(const Caller& caller, const RpcToken& token, Done<
     by_owner_.erase(owner);
   }
   save_({gone}, [done = std::move(done)] { done(true); });
+}
+
+DelegationTokens::About DelegationTokens::Of(const std::string& identifier) const {
+  Identifier id;
+  const auto at = tokens_.find(identifier);
+  if (at == tokens_.end() || !id.ParseFrom(identifier, wire::hadoop_rpc::kTokenIdentifier).ok()) return {};
+  return {std::string(id.Owner()), at->second.renewed_until_ms, id.MaxDate()};
 }
 
 base::Result<endpoints::yarn::TokenSecret> DelegationTokens::Secret(std::string_view identifier) const {
@@ -280,7 +287,11 @@ base::Result<endpoints::yarn::TokenSecret> DelegationTokens::Secret(std::string_
   }
   base::Result<std::string> user = short_name_(std::string(id.Owner()));
   if (!user.ok()) return user.error();
-  return endpoints::yarn::TokenSecret{at->second.password, std::move(*user)};
+  const std::string real(id.RealUser());
+  if (real.empty() || real == id.Owner()) return endpoints::yarn::TokenSecret{at->second.password, std::move(*user)};
+  base::Result<std::string> real_user = short_name_(real);
+  if (!real_user.ok()) return real_user.error();
+  return endpoints::yarn::TokenSecret{at->second.password, std::move(*user), std::move(*real_user)};
 }
 
 }  // namespace fairlead::process::rm

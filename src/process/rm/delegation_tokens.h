@@ -70,6 +70,14 @@ class DelegationTokens final : public endpoints::yarn::TokenAuthority {
   void Renew(const endpoints::yarn::Caller& caller, const endpoints::yarn::RpcToken& token, Done<int64_t> done);
   void Cancel(const endpoints::yarn::Caller& caller, const endpoints::yarn::RpcToken& token, Done<bool> done);
 
+  /// What is known of a token; nothing of one that is not.
+  struct About {
+    std::string owner;
+    int64_t renewed_until_ms = 0;
+    int64_t max_date_ms = 0;
+  };
+  About Of(const std::string& identifier) const;
+
   base::Result<endpoints::yarn::TokenSecret> Secret(std::string_view identifier) const override;
   size_t tokens() const { return tokens_.size(); }
 

@@ -19,6 +19,7 @@ Caller By(const std::string& user, model::LoginMethod method = model::LoginMetho
   caller.user = user;
   caller.method = method;
   caller.principal = user + "@EXAMPLE.COM";
+  caller.full_name = caller.principal;
   return caller;
 }
 
@@ -94,6 +95,27 @@ class Delegation : public ::testing::Test {
   std::map<std::pair<std::string, std::string>, std::string> rows_;
   std::unique_ptr<DelegationTokens> tokens_;
 };
+
+TEST_F(Delegation, AGatewaysTokenIsTheUsersAndSaysWhoGotIt) {
+  Caller gateway = By("livy");
+  gateway.user = gateway.full_name = "bob";
+  gateway.real_user = "livy";
+  const RpcToken token = *Get(gateway, "yarn");
+  wire::yarn::YARNDelegationTokenIdentifierProto id;
+  ASSERT_TRUE(id.ParseFrom(token.identifier, wire::hadoop_rpc::kTokenIdentifier).ok());
+  EXPECT_EQ(id.Owner(), "bob");
+  EXPECT_EQ(id.RealUser(), "livy@EXAMPLE.COM");
+  const auto secret = tokens_->Secret(token.identifier);
+  ASSERT_TRUE(secret.ok()) << secret.error().message;
+  EXPECT_EQ(secret->user, "bob");
+  EXPECT_EQ(secret->real_user, "livy");
+  const DelegationTokens::About about = tokens_->Of(token.identifier);
+  EXPECT_EQ(about.owner, "bob");
+  EXPECT_LE(about.renewed_until_ms, about.max_date_ms);
+  EXPECT_NE(Cancel(By("livy"), token), "ok") << "it is bob's";
+  EXPECT_EQ(Cancel(gateway, token), "ok");
+  EXPECT_EQ(tokens_->Of(token.identifier).owner, "");
+}
 
 TEST_F(Delegation, ATokenStandsForItsOwner) {
   const auto token = Get(By("alice"), "bob@EXAMPLE.COM");

@@ -60,6 +60,10 @@ base::Result<std::unique_ptr<Ports>> Ports::Listen(env::Loop& loop, env::Net& ne
 /// their principal, whatever hadoop.security.authorization says (stock asks for that to be on).
 rpc::ListenOptions Ports::OptionsOf(Port port) {
   rpc::ListenOptions options;
+  options.admit = [this](const endpoints::yarn::Caller& caller, const std::string& protocol, const env::Endpoint& peer,
+                         const rpc::ListenOptions::Admitted& done) {
+    admission_.Judge(caller, protocol, peer.host, done);
+  };
   endpoints::yarn::RpcServerOptions& session = options.session;
   const bool secured = security_.gss != nullptr;
   session.protections = security_.protections;

@@ -11,6 +11,8 @@
 #include "env/gss.h"
 #include "env/loop.h"
 #include "env/net.h"
+#include "process/login/web_login.h"
+#include "process/rm/admission.h"
 #include "process/rpc/rpc_client.h"
 #include "process/rpc/rpc_server.h"
 
@@ -34,6 +36,8 @@ struct PortSecurity {
   std::string node_principal;            // yarn.nodemanager.principal: nobody else may be a node
   std::function<void(const std::string&)> audit;
   wire::hadoop_rpc::Protections protections = {wire::hadoop_rpc::Protection::kAuthentication};
+  AdmissionOptions admission;
+  login::WebSecurity web;
 
   rpc::RpcClientSecurity ForCalls() const { return {gss, protections}; }
 };
@@ -73,12 +77,16 @@ class Ports final : private endpoints::yarn::TokenAuthority {
 
   rpc::RpcServer& server() { return server_; }
   const rpc::RpcServer& server() const { return server_; }
+  Admission& admission() { return admission_; }
   const PortAddresses& bound() const { return bound_; }
 
  private:
   using Handler = void (ResourceManager::*)(const rpc::IncomingCall&);
   Ports(env::Loop& loop, env::Net& net, Membership membership, PortSecurity security)
-      : server_(loop, net), membership_(std::move(membership)), security_(std::move(security)) {}
+      : server_(loop, net),
+        membership_(std::move(membership)),
+        security_(std::move(security)),
+        admission_(loop, security_.admission) {}
   bool Acting() const { return manager_ && (!membership_.may_act || membership_.may_act()); }
   enum class Port { kClient, kScheduler, kTracker, kAdmin };
   rpc::ListenOptions OptionsOf(Port port);
@@ -96,6 +104,7 @@ class Ports final : private endpoints::yarn::TokenAuthority {
   rpc::RpcServer server_;
   Membership membership_;
   const PortSecurity security_;
+  Admission admission_;
   const Delegated delegated_{*this};
   ResourceManager* manager_ = nullptr;
   PortAddresses bound_;

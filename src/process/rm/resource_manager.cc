@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "endpoints/yarn/refusals.h"
@@ -11,6 +12,7 @@
 #include "process/rm/reports.h"
 #include "process/rm/service_support.h"
 #include "rm/access.h"
+#include "rm/life_cycles.h"
 
 namespace fairlead::process::rm {
 
@@ -160,14 +162,34 @@ base::Status ResourceManager::OpenDelegation(std::vector<env::Row>& first) {
   return {};
 }
 
-// The log and the list of what happened tell nothing of each application: ten thousand would cost a third of the time.
+// The queues may be others than they were: what has no place any more has been ended.
+static std::optional<m::StateChanged> LostOnRecovery(const fairlead::rm::Core& core, const model::ApplicationId& id) {
+  const fairlead::rm::App* app = core.FindApp(id);
+  if (app == nullptr || (!fairlead::rm::IsOver(app->state) && app->target != m::AppState::kFailed)) return std::nullopt;
+  const std::string& why = app->pending_diagnostics.empty() ? app->diagnostics : app->pending_diagnostics;
+  return m::StateChanged{ToString(id), std::string(EnumName(m::AppState::kAccepted)),
+                         std::string(EnumName(m::AppState::kFailed)), why, id};
+}
+
+// The log and the list of happenings are silent about each application that goes on: ten thousand would cost a third
+// of the time.
 void ResourceManager::Recover(m::Started started) {
+  std::vector<model::ApplicationId> open;
+  for (const m::AppRecord& app : started.apps) {
+    if (app.final_state == m::AppState::kNew) open.push_back(app.submission.id);
+  }
   const size_t applications = started.apps.size();
   const size_t attempts = started.attempts.size();
   recovering_ = true;
   Post(std::move(started));
   Drain();
   recovering_ = false;
+  for (const model::ApplicationId& id : open) {
+    const std::optional<m::StateChanged> lost = LostOnRecovery(core(), id);
+    if (!lost) continue;
+    lately_.Record(loop_.Wall(), core(), *lost);
+    if (options_.on_state_change) options_.on_state_change(*lost);
+  }
   if (options_.on_recovered && applications > 0) options_.on_recovered(applications, attempts);
 }
 

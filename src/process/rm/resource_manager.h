@@ -146,6 +146,9 @@ class ResourceManager {
   const endpoints::yarn::TokenAuthority& tokens() const { return *keys_; }
   const KeyRing& keys() const { return *keys_; }
   const DelegationTokens& delegation_tokens() const { return *delegation_; }
+  /// Null without Kerberos.
+  DelegationTokens* delegation() { return delegation_.get(); }
+  Admission& admission() { return ports_->admission(); }
   /// Callers have shown who they are (Kerberos).
   bool secured() const { return options_.security.gss != nullptr; }
 
@@ -338,6 +341,7 @@ class ResourceManager {
   // admin_service.cc
   void DoAdminCall(const rpc::IncomingCall& call);
   void RefreshNodes(const rpc::IncomingCall& call);
+  void RefreshAdmission(const rpc::IncomingCall& call);
   void AddLabels(const rpc::IncomingCall& call);
   void RemoveLabels(const rpc::IncomingCall& call);
   void ReplaceLabels(const rpc::IncomingCall& call);

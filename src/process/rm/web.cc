@@ -3,12 +3,35 @@
 #include <utility>
 
 #include "process/http/conf_page.h"
+#include "process/http/jmx.h"
 #include "process/rm/questions.h"
 
 namespace fairlead::process::rm {
 
+namespace {
+
+login::WebLoginOptions LoginOptions(ResourceManager& manager) {
+  login::WebLoginOptions options;
+  options.security = manager.options().security.web;
+  options.cookie_type = "kerberos-dt";  // of the resource manager's handler, which takes tokens as well
+  if (const DelegationTokens* tokens = manager.delegation()) {
+    options.token = [tokens](std::string_view identifier) { return tokens->Secret(identifier); };
+  }
+  options.impersonate = [&manager](const endpoints::yarn::Caller& caller, const std::string& address,
+                                   const login::WebLoginOptions::Done& done) {
+    manager.admission().Judge(caller, "", address, done);
+  };
+  return options;
+}
+
+}  // namespace
+
 Web::Web(env::Loop& loop, env::Net& net, ResourceManager& manager)
-    : loop_(loop), net_(net), manager_(manager), questions_(std::make_shared<Questions>(loop)) {
+    : loop_(loop),
+      net_(net),
+      manager_(manager),
+      login_(loop, LoginOptions(manager)),
+      questions_(std::make_shared<Questions>(loop)) {
   SurveyWaiting();
 }
 
@@ -25,17 +48,18 @@ base::Result<std::unique_ptr<Web>> Web::Start(env::Loop& loop, env::Net& net, co
 }
 
 base::Status Web::StartProxy(const env::Endpoint& endpoint, http::KnownHosts hosts) {
-  auto server =
-      http::Server::Listen(loop_, net_, endpoint, std::move(hosts), [this](http::Request request, const Reply& reply) {
-        if (RefuseNamed(request, reply)) return;
-        const Segments path = http::PathSegments(request.path);
-        if (request.method == "OPTIONS") return reply(http::Allowing("GET, HEAD, PUT, OPTIONS"));
-        if (!path.empty() && path[0] == "proxy") {
-          return Learned(&Web::Proxy, request, Segments(path.begin() + 1, path.end()), reply);
-        }
-        if (request.path == "/healthz") return reply(http::TextResponse(200, "ok\n"));
-        reply(http::TextResponse(404, "Here are masters' pages alone: /proxy/APPLICATION/\n"));
-      });
+  const auto serve = [this](const http::Request& request, const Reply& reply) {
+    const Segments path = http::PathSegments(request.path);
+    if (request.method == "OPTIONS") return reply(http::Allowing("GET, HEAD, PUT, OPTIONS"));
+    if (!path.empty() && path[0] == "proxy") {
+      return Learned(&Web::Proxy, request, Segments(path.begin() + 1, path.end()), reply);
+    }
+    if (request.path == "/healthz") return reply(http::TextResponse(200, "ok\n"));
+    reply(http::TextResponse(404, "Here are masters' pages alone: /proxy/APPLICATION/\n"));
+  };
+  auto server = http::Server::Listen(
+      loop_, net_, endpoint, std::move(hosts),
+      [this, serve](http::Request request, Reply reply) { login_.Enter(std::move(request), std::move(reply), serve); });
   if (!server.ok()) {
     return base::Error{"cannot listen on " + endpoint.ToString() + ": " + server.error().message, server.error().code};
   }
@@ -44,20 +68,11 @@ base::Status Web::StartProxy(const env::Endpoint& endpoint, http::KnownHosts hos
 }
 
 void Web::Serve(http::Request request, Reply reply) {
-  const base::Instant began = loop_.ReadClock();
-  if (RefuseNamed(request, reply)) return;
-  Route(request, reply);
-  served_.Add(loop_.ReadClock() - began);
-}
-
-bool Web::RefuseNamed(http::Request& request, const Reply& reply) const {
-  if (!manager_.secured()) return false;
-  request.query.erase("user.name");
-  if (request.method == "GET" || request.method == "HEAD" || request.method == "OPTIONS") return false;
-  reply(Error(request, 403, "ForbiddenException",
-              "hadoop.security.authentication is kerberos, and this port knows no SPNEGO yet: nothing is changed here. "
-              "Use RPC: yarn, or fairlead's commands that need no page, after kinit."));
-  return true;
+  login_.Enter(std::move(request), std::move(reply), [this](const http::Request& asked, const Reply& answer) {
+    const base::Instant began = loop_.ReadClock();
+    Route(asked, answer);
+    served_.Add(loop_.ReadClock() - began);
+  });
 }
 
 void Web::Route(const http::Request& request, const Reply& reply) {
@@ -66,6 +81,7 @@ void Web::Route(const http::Request& request, const Reply& reply) {
   if (request.method == "OPTIONS") {
     return reply(http::Allowing(proxied ? "GET, HEAD, PUT, OPTIONS" : "GET, HEAD, PUT, POST, OPTIONS"));
   }
+  if (DelegationOperation(request, reply)) return;
   const auto starts = [&](std::initializer_list<std::string_view> prefix) {
     if (path.size() < prefix.size()) return false;
     size_t i = 0;
@@ -88,13 +104,7 @@ void Web::Route(const http::Request& request, const Reply& reply) {
   if (request.path == "/conf" && reads) {
     return reply(http::ConfPage(request, manager_.options().configuration.get()));
   }
-  if (request.path == "/stacks" || request.path == "/logLevel") {
-    return reply(http::TextResponse(200, request.path == "/stacks"
-                                             ? "This is no Java program. /metrics has what its threads take; "
-                                               "gdb -p shows their stacks.\n"
-                                             : "The level is set at the start: --log-level debug, info, warn or "
-                                               "error.\n"));
-  }
+  if (std::optional<http::Response> instead = http::InsteadOfServlet(request.path)) return reply(std::move(*instead));
   if (request.path == "/healthz") return reply(http::TextResponse(200, "ok\n"));
   if (request.path == "/readyz") {  // applications may be submitted
     return reply(manager_.decides() ? http::TextResponse(200, "ok\n")

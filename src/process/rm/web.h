@@ -16,6 +16,7 @@
 #include "process/http/metrics.h"
 #include "process/http/server.h"
 #include "process/http/static_file.h"
+#include "process/login/web_login.h"
 #include "process/rm/large_answers.h"
 #include "process/rm/reports.h"
 #include "process/rm/resource_manager.h"
@@ -48,9 +49,6 @@ class Web {
  private:
   Web(env::Loop& loop, env::Net& net, ResourceManager& manager);
   void Route(const http::Request& request, const http::Server::Reply& reply);
-  /// Where callers show who they are by Kerberos, a name in a request is not believed, and nothing is changed by one:
-  /// true when that was said.
-  bool RefuseNamed(http::Request& request, const http::Server::Reply& reply) const;
   using Reply = http::Server::Reply;
   using Document = endpoints::rest::Document;
   using Segments = std::vector<std::string>;
@@ -120,6 +118,10 @@ class Web {
   void SetQueue(const http::Request& request, const std::string& queue, const Reply& reply);
   /// Once a second, for as long as this lives.
   void SurveyWaiting();
+  // web_delegation.cc: `path` begins with "delegation-token"
+  void DelegationToken(const http::Request& request, const Segments& path, const Reply& reply);
+  /// ?op=GETDELEGATIONTOKEN and its like; false: it is none of them.
+  bool DelegationOperation(const http::Request& request, const Reply& reply);
   // web_ask.cc
   void WhatIf(const http::Request& request, const Reply& reply);
   void AppWhen(const http::Request& request, const App& app, const Reply& reply);
@@ -147,6 +149,7 @@ class Web {
   env::Loop& loop_;
   env::Net& net_;
   ResourceManager& manager_;
+  login::WebLogin login_;
   Waiting waiting_;
   std::shared_ptr<Questions> questions_;
   http::Histogram served_;  // what requests took of this thread

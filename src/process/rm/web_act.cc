@@ -64,9 +64,10 @@ void Web::SetNodeState(const http::Request& request, const std::string& address,
   }
   const model::rm::NodeAddress named = node ? node->address : model::rm::NodeAddress{address, 0};
   const std::string what = !seconds ? "taken back into service" : *seconds == 0 ? "decommissioned" : "drained";
-  manager_.NoteAction(user, request.peer, "node " + address + " is " + what, {}, "", address);
+  manager_.NoteAction(http::ActorOf(request), request.peer, "node " + address + " is " + what, {}, "", address);
   manager_.DrainHost(
-      named.host, seconds, user + " from " + request.peer, [this, named, reply](const base::Status& done) {
+      named.host, seconds, http::ActorOf(request) + " from " + request.peer,
+      [this, named, reply](const base::Status& done) {
         if (!done.ok()) return OwnError(reply, 500, done.error().message);
         const Node* now = manager_.core().FindNode(named);
         reply(http::JsonResponse(
@@ -78,7 +79,7 @@ void Web::SetNodeState(const http::Request& request, const std::string& address,
 void Web::RefreshQueues(const http::Request& request, const Reply& reply) {
   const std::string user = http::CallerOf(request);
   if (RefuseStranger(user, reply)) return;
-  manager_.NoteAction(user, request.peer, "the queues' file is read again", {}, "root", "");
+  manager_.NoteAction(http::ActorOf(request), request.peer, "the queues' file is read again", {}, "root", "");
   TakeQueues(reply, Document::Object().Add("refreshed", true).Add("file", manager_.options().queue_file));
 }
 
@@ -115,8 +116,8 @@ void Web::SetQueue(const http::Request& request, const std::string& queue, const
   if (const base::Status written = options.write_queue_file(*edit); !written.ok()) {
     return OwnError(reply, 500, written.error().message + "; use `fairlead queue set` where the file may be written");
   }
-  manager_.NoteAction(user, request.peer, "settings of queue " + queue + " are changed in " + edit->file, {}, queue,
-                      "");
+  manager_.NoteAction(http::ActorOf(request), request.peer,
+                      "settings of queue " + queue + " are changed in " + edit->file, {}, queue, "");
   TakeQueues(reply, std::move(answer));
 }
 

@@ -71,9 +71,13 @@ void Web::Submit(const http::Request& request, const Reply& reply) {
   }
   m::Submit event;
   event.submission = std::move(*submission);
-  const std::string id = ToString(event.submission.id);
-  manager_.Ask(std::move(event), [request, reply, id, this](const m::OuterEffect& effect) {
+  const model::ApplicationId app = event.submission.id;
+  const std::string id = ToString(app);
+  manager_.Ask(std::move(event), [request, reply, app, id, this](const m::OuterEffect& effect) {
     if (Refused(request, reply, effect)) return;
+    if (request.visitor && !request.visitor->real_user.empty()) {
+      manager_.NoteAction(http::ActorOf(request), request.peer, id + " is submitted", app, "", "");
+    }
     http::Response response;
     response.status = 202;
     response.content_type = "application/json;charset=utf-8";
@@ -115,7 +119,7 @@ void Web::SetState(const http::Request& request, const App& app, const Reply& re
   event.app = app.submission.id;
   event.diagnostics = "Application " + id + " was killed by user " + user + " at " + request.peer;
   if (!why.empty()) event.diagnostics += " with diagnostic message: " + why;
-  manager_.NoteKill(user, request.peer, app);
+  manager_.NoteKill(http::ActorOf(request), request.peer, app);
   manager_.Ask(std::move(event), [](const m::OuterEffect&) {});
   done(202, "KILLING");
 }
@@ -139,7 +143,7 @@ void Web::Move(const http::Request& request, const App& app, const Reply& reply)
   event.queue = queue;
   manager_.Ask(std::move(event), [request, reply, id = app.submission.id, this](const m::OuterEffect& effect) {
     if (Refused(request, reply, effect)) return;
-    manager_.NoteMove(http::CallerOf(request), request.peer, id);
+    manager_.NoteMove(http::ActorOf(request), request.peer, id);
     const App* moved = manager_.core().FindApp(id);
     const std::string now = moved ? moved->submission.queue : "";
     reply(http::Rendered(request, Document::Object().Add("queue", now), BareRoot(request, "appqueue")));
@@ -163,7 +167,7 @@ void Web::SetPriority(const http::Request& request, const App& app, const Reply&
   manager_.Ask(std::move(event), [request, reply, id = app.submission.id, this](const m::OuterEffect& effect) {
     if (Refused(request, reply, effect)) return;
     const int32_t now = std::get<m::PriorityAnswer>(effect).priority;
-    manager_.NotePriority(http::CallerOf(request), request.peer, id, now);
+    manager_.NotePriority(http::ActorOf(request), request.peer, id, now);
     reply(http::Rendered(request, Document::Object().Add("priority", now), BareRoot(request, "applicationpriority")));
   });
 }

@@ -6,6 +6,7 @@
 #include "base/version.h"
 #include "endpoints/yarn/rm_convert.h"
 #include "process/rm/web.h"
+#include "process/rm/web_activities.h"
 #include "process/rm/web_resources.h"
 
 // /ws/v1/cluster: what RMWebServices answers, key by key (dao/ClusterInfo, ClusterMetricsInfo, AppInfo, NodeInfo,
@@ -201,6 +202,7 @@ void Web::Cluster(const http::Request& request, const Segments& path, const Repl
   }
   if (what == "apps" && path.size() == 1 && request.method == "POST") return Submit(request, reply);
   if (what == "apps" && path.size() >= 2) return ClusterApp(request, Segments(path.begin() + 1, path.end()), reply);
+  if (what == "delegation-token") return DelegationToken(request, path, reply);
   if (what == "scheduler-conf") return ClusterConf(request, Segments(path.begin() + 1, path.end()), reply);
   if (!get) return reply(Error(request, 405, "WebApplicationException", "The method is not allowed here."));
   if (what == "info" && path.size() <= 1) return reply(http::Rendered(request, ClusterInfo(), "clusterInfo"));
@@ -211,6 +213,12 @@ void Web::Cluster(const http::Request& request, const Segments& path, const Repl
   if (what == "reservation" && path.size() == 2 && path[1] == "list") {
     return reply(Error(request, 400, "BadRequestException",
                        "java.lang.Exception: Reservation is not enabled. Please enable & try again"));
+  }
+  if (what == "scheduler" && path.size() == 2 && path[1] == "activities") {
+    return reply(SchedulerActivities(request, manager_));
+  }
+  if (what == "scheduler" && path.size() == 3 && path[1] == "app-activities") {
+    return reply(AppActivities(request, path[2], manager_));
   }
   if (path.size() > (what == "nodes" ? 2U : 1U)) return reply(NotFound());
   if (what == "userinfo") {

@@ -149,6 +149,7 @@ void Web::Jmx(const http::Request& request, const Reply& reply) {
             const auto own = sums.find(queue.name);
             beans.push_back(QueueBean(queue, own == sums.end() ? QueueSums{} : own->second, view.cluster, host));
           }
+          http::AddJvmBean("ResourceManager", host, beans);
           return http::JmxAnswer(query, beans);
         });
 }

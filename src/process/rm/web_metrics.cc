@@ -82,8 +82,17 @@ void Web::Metrics(const Reply& reply) {
   for (const auto& [kind, count] : manager_.rpc_server().refused())
     over.emplace_back(kind, static_cast<int64_t>(count));
   out.Counters("rpc_too_long_total", "Messages refused for more bytes than their kind may have", "kind", over);
+  const rpc::RpcServer::Counters& logins = manager_.rpc_server().counters();
+  out.Counter("rpc_logins_refused_total", "Logins of RPC without a valid ticket, token or protocol",
+              logins.logins_refused);
+  out.Counter("rpc_unauthorized_total", "Known callers of RPC who may not speak there, or not in another's name",
+              logins.unauthorized);
+  out.Counter("rpc_unprotected_total", "Messages of RPC outside of the protection that was agreed on",
+              logins.unprotected);
   out.Counter("web_refused_total", "HTTP requests refused for the name, the site or the target that they give",
               port_->refused());
+  out.Counter("web_logins_refused_total", "HTTP requests with a ticket, token or doAs that is refused",
+              login_.refused());
   out.Gauge("store_rows_unread", "Rows of the state store that cannot be read and are left out",
             static_cast<int64_t>(manager_.unread().size()));
   out.Seconds("store_commit_seconds", "From a change to its being stored", counters.commit);

@@ -7,6 +7,7 @@
 #include "process/rm/own_documents.h"
 #include "process/rm/queue_names.h"
 #include "process/rm/web.h"
+#include "process/rm/web_port.h"
 #include "process/rm/web_resources.h"
 #include "rm/session_tags.h"
 
@@ -175,6 +176,7 @@ void Web::Own(const http::Request& request, const Segments& path, const Reply& r
   if (request.method != "GET" && request.method != "HEAD") return OwnError(reply, 405, "this is for reading alone");
   if (what == "openapi.json") return reply(http::StaticResponse(request, *FindWebFile(what)));
   if (what == "cluster") return answer(OwnCluster());
+  if (what == "ha") return answer(HaDocument("", "", {}));  // of one of several WebPort answers
   if (what == "queues") return OwnQueues(reply);
   if (what == "events") return OwnEvents(request, reply);
   if (what == "history") return OwnHistory(request, reply);
@@ -196,7 +198,8 @@ void Web::Own(const http::Request& request, const Segments& path, const Reply& r
     const App* app = named();
     return app ? AppWhen(request, *app, reply) : OwnError(reply, 404, "no such application");
   }
-  OwnError(reply, 404, "unknown; there are cluster, apps, queues, nodes, events, history, what-if and openapi.json");
+  OwnError(reply, 404,
+           "unknown; there are cluster, ha, apps, queues, nodes, events, history, what-if and openapi.json");
 }
 
 Document Web::OwnCluster() {

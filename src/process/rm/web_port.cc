@@ -1,8 +1,10 @@
 #include "process/rm/web_port.h"
 
 #include <utility>
+#include <vector>
 
 #include "process/http/conf_page.h"
+#include "process/http/jmx.h"
 #include "process/rm/web_resources.h"
 
 namespace fairlead::process::rm {
@@ -34,9 +36,13 @@ class Owed {
 
 }  // namespace
 
+endpoints::rest::Document HaDocument(const std::string& id, const std::string& leader, base::Duration session) {
+  return endpoints::rest::Document::Object().Add("id", id).Add("leader", leader).Add("session_ms", session.millis());
+}
+
 base::Result<std::unique_ptr<WebPort>> WebPort::Listen(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
                                                        http::KnownHosts hosts, Standby standby) {
-  std::unique_ptr<WebPort> port(new WebPort(std::move(standby)));
+  std::unique_ptr<WebPort> port(new WebPort(loop, std::move(standby)));
   base::Result<std::unique_ptr<http::Server>> server = http::Server::Listen(
       loop, net, endpoint, std::move(hosts), [raw = port.get()](http::Request request, http::Server::Reply reply) {
         raw->Serve(std::move(request), std::move(reply));
@@ -48,20 +54,39 @@ base::Result<std::unique_ptr<WebPort>> WebPort::Listen(env::Loop& loop, env::Net
 
 // What RMWebAppFilter does not redirect, as far as it is here (IsActiveServlet, RMWebServices.getClusterInfo).
 std::optional<http::Response> WebPort::OfThisProcess(const http::Request& request) const {
-  if (request.path == "/isActive") return http::TextResponse(405, "I am not Active!\n");
-  if (request.path == "/healthz") return http::TextResponse(200, "standby\n");
   if (request.path == "/conf") return http::ConfPage(request, standby_.configuration.get());
+  if (request.path == "/jmx") {
+    std::vector<http::Bean> beans;
+    http::AddJvmBean("ResourceManager", standby_.membership().id, beans);
+    return http::JmxAnswer(request.query, beans);
+  }
+  if (request.path == "/cluster/cluster") {
+    const std::string active = standby_.active();
+    return http::TextResponse(200, "This is " + standby_.membership().id + ", a standby. " +
+                                       (active.empty() ? "Nobody is known to lead." : "It follows " + active + ".") +
+                                       "\n");
+  }
+  if (std::optional<http::Response> instead = http::InsteadOfServlet(request.path)) return instead;
   if (request.path != "/ws/v1/cluster/info") return std::nullopt;
   ClusterFacts facts{standby_.started, standby_.version, false, false, !standby_.active().empty()};
   return http::Rendered(request, ClusterDocument(facts), "clusterInfo");
 }
 
 void WebPort::Serve(http::Request request, http::Server::Reply reply) {
+  if (request.path == "/fairlead/v1/ha") {
+    const Membership now = standby_.membership();
+    return reply(http::JsonResponse(200, HaDocument(now.id, now.leader, now.session).ToJson("")));
+  }
   if (web_ && standby_.acting()) {
     const auto owed = std::make_shared<Owed>(std::move(reply));
     return web_->Serve(std::move(request), [owed](http::Response response) { owed->Give(std::move(response)); });
   }
-  if (std::optional<http::Response> own = OfThisProcess(request)) return reply(std::move(*own));
+  if (request.path == "/isActive") return reply(http::TextResponse(405, "I am not Active!\n"));
+  if (request.path == "/healthz") return reply(http::TextResponse(200, "standby\n"));
+  if (std::optional<http::Response> own = OfThisProcess(request)) {
+    return login_.Enter(std::move(request), std::move(reply),
+                        [own = *std::move(own)](const http::Request&, const auto& answer) { answer(own); });
+  }
   if (request.path == "/readyz") return reply(ComeBack("This is a standby."));
   const std::string active = standby_.active();
   if (active.empty()) return reply(ComeBack("There is currently no active resource manager."));

@@ -7,7 +7,9 @@
 #include <string>
 
 #include "base/result.h"
+#include "base/time.h"
 #include "endpoints/rest/configuration.h"
+#include "endpoints/rest/document.h"
 #include "env/loop.h"
 #include "env/net.h"
 #include "process/http/known_hosts.h"
@@ -16,18 +18,29 @@
 
 namespace fairlead::process::rm {
 
+/// /fairlead/v1/ha: who leads, and how fast a death is noticed. Of a manager that runs alone all is empty.
+endpoints::rest::Document HaDocument(const std::string& id, const std::string& leader, base::Duration session);
+
 /// The web port of one of several resource managers: open from the process' start to its end. While the manager acts,
 /// its pages are served; else visitors are sent to the active one, or told to come back, except for what they want to
 /// know of this very process (org.apache.hadoop.yarn.server.resourcemanager.webapp.RMWebAppFilter).
 class WebPort {
  public:
+  /// Who takes part, and how fast a death is noticed, for /fairlead/v1/ha.
+  struct Membership {
+    std::string id;
+    std::string leader;      // empty: nobody is known
+    base::Duration session;  // as the configuration asks for it
+  };
   struct Standby {
     std::function<bool()> acting;
     /// The active manager's web address, "http://host:port"; empty: nobody is known.
     std::function<std::string()> active;
+    std::function<Membership()> membership;
     std::string version;  // of Hadoop's protocols
     int64_t started = 0;  // when this process did, milliseconds since 1970
     std::shared_ptr<const endpoints::rest::Configuration> configuration;  // for /conf
+    login::WebSecurity security;
   };
   static base::Result<std::unique_ptr<WebPort>> Listen(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
                                                        http::KnownHosts hosts, Standby standby);
@@ -39,11 +52,13 @@ class WebPort {
   const http::Server& server() const { return *server_; }
 
  private:
-  explicit WebPort(Standby standby) : standby_(std::move(standby)) {}
+  WebPort(env::Loop& loop, Standby standby)
+      : standby_(std::move(standby)), login_(loop, {.security = standby_.security, .cookie_type = "kerberos-dt"}) {}
   void Serve(http::Request request, http::Server::Reply reply);
   std::optional<http::Response> OfThisProcess(const http::Request& request) const;
 
   Standby standby_;
+  login::WebLogin login_;
   std::unique_ptr<Web> web_;
   std::unique_ptr<http::Server> server_;
 };

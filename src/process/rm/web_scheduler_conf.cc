@@ -135,7 +135,7 @@ void Web::ChangeConf(const http::Request& request, bool only_try, const Reply& r
   }
   const std::string user = http::CallerOf(request);
   if (!MayChangeConf(user, *change)) return reply(Words(request, 400, "User is not admin of all modified queues."));
-  manager_.NoteAction(user, request.peer, "the scheduler's configuration is changed", {}, "root", "");
+  manager_.NoteAction(http::ActorOf(request), request.peer, "the scheduler's configuration is changed", {}, "root", "");
   manager_.scheduler_conf()->Change(*std::move(change), [request, reply](const base::Status& done) {
     reply(Words(request, done.ok() ? 200 : 400,
                 done.ok() ? "Configuration change successfully applied." : done.error().message));
@@ -148,7 +148,7 @@ void Web::FormatConf(const http::Request& request, const Reply& reply) {
     return reply(Error(request, 403, "ForbiddenException",
                        "java.lang.Exception: Not from a browser: use yarn schedulerconf -format."));
   }
-  manager_.NoteAction(http::CallerOf(request), request.peer, "the scheduler's configuration becomes that of the file",
+  manager_.NoteAction(http::ActorOf(request), request.peer, "the scheduler's configuration becomes that of the file",
                       {}, "root", "");
   manager_.scheduler_conf()->Format([request, reply](const base::Status& done) {
     reply(Words(request, done.ok() ? 200 : 400,

@@ -64,6 +64,13 @@ class Kerberos : public ::testing::Test {
       return {};
     };
     options.gss = server_gss_.get();
+    options.admit = [this](const endpoints::yarn::Caller& caller, const std::string& protocol, const env::Endpoint&,
+                           const ListenOptions::Admitted& done) {
+      EXPECT_EQ(protocol, wire::yarn::kApplicationClientProtocol);
+      const bool may = caller.real_user.empty() || caller.real_user == "livy";
+      const base::Status verdict = may ? base::Status() : base::Error{"User: " + caller.principal + " may not"};
+      server_machine_.loop().After(base::Duration::Millis(admits_after_ms_), [done, verdict] { done(verdict); });
+    };
     options.audit = [this](const std::string& line) { audit_.push_back(line); };
     options.services.push_back({wire::yarn::kApplicationClientProtocol, wire::yarn::kApplicationClientProtocolMethods,
                                 [this](const IncomingCall& call) {
@@ -190,6 +197,7 @@ class Kerberos : public ::testing::Test {
   std::vector<std::string> audit_;
   std::vector<size_t> sizes_;
   size_t bytes_ = 0;
+  int64_t admits_after_ms_ = 0;
 };
 
 TEST_F(Kerberos, TheTicketSaysWhoCalls) {
@@ -202,6 +210,24 @@ TEST_F(Kerberos, TheTicketSaysWhoCalls) {
   EXPECT_EQ(callers_[0].method, model::LoginMethod::kKerberos);
   ASSERT_EQ(audit_.size(), 1U);
   EXPECT_TRUE(audit_[0].starts_with("Auth successful for alice@EXAMPLE.COM (auth:KERBEROS) from ")) << audit_[0];
+}
+
+TEST_F(Kerberos, AGatewayActsForItsUsersAndOthersDoNot) {
+  Listen({Protection::kPrivacy});
+  admits_after_ms_ = 300;
+  RpcTarget target = Target();
+  target.user = {"bob", "the ticket's owner", std::nullopt, target.user.server_principal};
+  ASSERT_TRUE(Call(ClientOf("livy@EXAMPLE.COM", {Protection::kPrivacy}), target).ok());
+  ASSERT_EQ(callers_.size(), 1U);
+  EXPECT_EQ(callers_[0].user, "bob");
+  EXPECT_EQ(callers_[0].real_user, "livy");
+  EXPECT_EQ(callers_[0].Shown(), "bob (auth:PROXY) via livy@EXAMPLE.COM (auth:KERBEROS)");
+  const Outcome refused = Call(ClientOf("alice@EXAMPLE.COM", {Protection::kPrivacy}), target);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("User: alice@EXAMPLE.COM may not"), std::string::npos)
+      << refused.error().message;
+  EXPECT_EQ(callers_.size(), 1U);
+  EXPECT_EQ(server_.counters().unauthorized, 1U);
 }
 
 TEST_F(Kerberos, EachProtectionCarriesSmallAndLargeMessages) {
@@ -370,9 +396,7 @@ TEST_F(Kerberos, AfterwardsNothingIsTakenOutsideOfTheProtection) {
   attack([&](env::GssContext&) { return Sasl(RpcSaslStateProto::kWrap, ""); });
   attack([&](env::GssContext&) { return Sasl(RpcSaslStateProto::kWrap, std::string(80'000, 'x')); });  // oversized
   EXPECT_EQ(attacks, 8);
-  uint64_t counted = 0;
-  for (const auto& [what, times] : server_.refused()) counted += times;
-  EXPECT_EQ(counted, 7U) << "the oversized one is refused by its length";
+  EXPECT_EQ(server_.counters().unprotected, 7U) << "the oversized one is refused by its length";
   EXPECT_TRUE(callers_.empty());
 }
 

@@ -60,6 +60,9 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void OnTooLong(const base::BudgetKind& kind) override;
   void OnLoginToken(std::string token) override;
   void OnUnprotected() override;
+  bool AsksFor(const std::string& protocol) override;
+  void OnLoginRefused() override;
+  void OnUnauthorized() override;
   bool Full() const override { return TurnIsOver() || Choked() || Held(); }
   void Evict() override;
   size_t HeldBytes() const override {
@@ -104,6 +107,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void Settle();
   void NoteHold();
   void LoginStepped(base::Result<wire::hadoop_rpc::LoginStep> step);
+  void Admitted(const base::Status& may);
 
   RpcServer::Impl& server_;
   const uint64_t id_;
@@ -146,6 +150,7 @@ struct RpcServer::Impl {
     listening->options = std::move(options);
     size_t& frame_max = listening->options.session.frame_bytes_max;
     frame_max = std::min(frame_max, peers.limits().bytes_max);
+    listening->options.session.impersonation = static_cast<bool>(listening->options.admit);
     Listening* raw = listening.get();
     auto listener = net.Listen(
         endpoint, [this, raw](std::unique_ptr<env::Stream> stream) { Accept(*raw, std::move(stream)); },
@@ -284,6 +289,7 @@ struct RpcServer::Impl {
   bool sweep_armed = false;
   bool waiting_told = false;  // on_waiting was called since LetIn
   std::map<std::string_view, uint64_t> refused;
+  RpcServer::Counters counters;
   RpcServer::Mark next_mark = 1;
 };
 
@@ -422,7 +428,29 @@ bool Connection::Overdue(base::Instant now) {
 
 void Connection::OnTooLong(const base::BudgetKind& kind) { ++server_.refused[kind.name]; }
 
-void Connection::OnUnprotected() { ++server_.refused["a message outside of its protection"]; }
+void Connection::OnUnprotected() { ++server_.counters.unprotected; }
+
+void Connection::OnLoginRefused() { ++server_.counters.logins_refused; }
+
+void Connection::OnUnauthorized() { ++server_.counters.unauthorized; }
+
+bool Connection::AsksFor(const std::string& protocol) {
+  const auto& admit = listening_.options.admit;
+  if (!admit) return false;
+  admit(session_.caller(), protocol, stream_->peer(), [weak = weak_from_this()](const base::Status& may) {
+    const std::shared_ptr<Connection> connection = weak.lock();
+    if (connection && !connection->gone) connection->Admitted(may);
+  });
+  return true;
+}
+
+void Connection::Admitted(const base::Status& may) {
+  const bool inside = taking_calls_;
+  session_.Admit(may);
+  if (inside) return;
+  TakeCalls([this] { session_.Resume(); });
+  Settle();
+}
 
 void Connection::OnLoginToken(std::string token) {
   const auto stepped = [weak = weak_from_this()](base::Result<wire::hadoop_rpc::LoginStep> step) {
@@ -535,6 +563,7 @@ void RpcServer::FailAll(std::string_view exception, std::string_view message) {
 
 size_t RpcServer::connections() const { return impl_->connections.size(); }
 const std::map<std::string_view, uint64_t>& RpcServer::refused() const { return impl_->refused; }
+const RpcServer::Counters& RpcServer::counters() const { return impl_->counters; }
 size_t RpcServer::held_bytes() const { return impl_->peers.held_bytes(); }
 
 }  // namespace fairlead::process::rpc

@@ -58,6 +58,11 @@ struct ListenOptions {
   env::Gss* gss = nullptr;
   /// A login by Kerberos has succeeded or failed: a line for the log.
   std::function<void(const std::string&)> audit = {};
+  /// Whether a caller may speak `protocol` here and, where he acts for another user, in that one's name: asked once a
+  /// connection, answers once, now or later. Empty: everybody may, for himself alone.
+  using Admitted = std::function<void(const base::Status&)>;
+  std::function<void(const endpoints::yarn::Caller&, const std::string& protocol, const env::Endpoint& peer, Admitted)>
+      admit = {};
   /// A connection that has not brought its connection context by then is closed.
   base::Duration setup = base::Duration::Seconds(10);
   /// From a frame's first bytes to its last, while frames are taken.
@@ -121,6 +126,12 @@ class RpcServer {
   size_t held_bytes() const;
   /// Calls that were refused because they have more bytes than their kind may, by the kind's name.
   const std::map<std::string_view, uint64_t>& refused() const;
+  struct Counters {
+    uint64_t logins_refused = 0;  // no valid ticket, token or protocol of a login
+    uint64_t unauthorized = 0;    // known callers who may not speak there, or not in another's name
+    uint64_t unprotected = 0;     // messages outside of the protection that was agreed on
+  };
+  const Counters& counters() const;
 
  private:
   friend class Connection;

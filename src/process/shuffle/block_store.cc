@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "shuffle/merge_book.h"
+
 namespace fairlead::process::shuffle {
 namespace {
 
@@ -40,9 +42,24 @@ bool IsAbsence(int error) {
   return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EXDEV || error == ENAMETOOLONG;
 }
 
+namespace {
+
+std::string MergedName(const BlockRef& block) {
+  return fairlead::shuffle::MergedFileName(block.app, block.shuffle_id, block.merge_id,
+                                           static_cast<int32_t>(block.map_id));
+}
+
+}  // namespace
+
 std::string DataFileName(const BlockRef& block) {
-  if (block.kind != BlockRef::Kind::kRdd) return layout::ShuffleDataName(block.shuffle_id, block.map_id);
+  if (block.kind == BlockRef::Kind::kShuffle) return layout::ShuffleDataName(block.shuffle_id, block.map_id);
+  if (block.kind == BlockRef::Kind::kMerged) return MergedName(block) + ".data";
   return layout::RddBlockName(block.shuffle_id, static_cast<int32_t>(block.map_id));
+}
+
+std::string IndexFileName(const BlockRef& block) {
+  if (block.kind == BlockRef::Kind::kShuffle) return layout::ShuffleIndexName(block.shuffle_id, block.map_id);
+  return block.kind == BlockRef::Kind::kMerged ? MergedName(block) + ".index" : "";
 }
 
 std::string SparkPath(const Executor& executor, const std::string& name) {
@@ -68,7 +85,8 @@ BlockStore::BlockStore(env::Disk& disk, env::PageCache* page_cache, env::Log& lo
 size_t BlockStore::HashKey::operator()(const Key& key) const {
   uint64_t hash = key.generation * 0x9e3779b97f4a7c15;
   hash = (hash ^ static_cast<uint64_t>(key.map_id)) * 0x9fb21c651e98df25;
-  hash = (hash ^ (hash >> 29) ^ static_cast<uint32_t>(key.shuffle_id)) * 0x9fb21c651e98df25;
+  hash = (hash ^ (hash >> 29) ^ static_cast<uint32_t>(key.shuffle_id)) * 0x9fb21c651e98df25 +
+         static_cast<uint32_t>(key.merge_id) * 0x9e3779b97f4a7c15;
   return static_cast<size_t>(hash ^ (hash >> 32)) + (key.rdd ? 1 : 0);
 }
 
@@ -95,8 +113,9 @@ BlockResult BlockStore::Open(const Executor& executor, const BlockRef& block, ba
   if (executor.dirs.empty() || executor.sub_dirs_per_local_dir == 0) {
     return Failed("java.lang.ArithmeticException: / by zero");
   }
-  return block.kind == BlockRef::Kind::kRdd ? OpenRdd(executor, block, now, access)
-                                            : OpenShuffle(executor, block, now, access);
+  if (block.kind == BlockRef::Kind::kRdd) return OpenRdd(executor, block, now, access);
+  if (block.kind == BlockRef::Kind::kMerged) return OpenMerged(executor, block, now, access);
+  return OpenShuffle(executor, block, now, access);
 }
 
 bool BlockStore::InMemory(const OpenFile& file, int64_t offset, int64_t length) {
@@ -122,7 +141,7 @@ bool BlockStore::InMemoryLately(OpenFile& file, int64_t offset, int64_t length, 
 }
 
 BlockResult BlockStore::OpenShuffle(const Executor& executor, const BlockRef& block, base::Instant now, Access access) {
-  Entry& entry = Touch({executor.generation, block.map_id, block.shuffle_id, false}, now);
+  Entry& entry = Touch({executor.generation, block.map_id, block.shuffle_id, 0, false}, now);
   const auto range = FindRange(executor, block, entry, access);
   BlockResult out;
   if (!range.ok()) {
@@ -142,6 +161,40 @@ BlockResult BlockStore::OpenShuffle(const Executor& executor, const BlockRef& bl
         out = Later();
       }
     }
+  }
+  Shrink();
+  return out;
+}
+
+/// RemoteBlockPushResolver.getMergedBlockData: the data file is looked for before its index.
+BlockResult BlockStore::OpenMerged(const Executor& dirs, const BlockRef& block, base::Instant now, Access access) {
+  Entry& entry = Touch({dirs.generation, block.map_id, block.shuffle_id, block.merge_id, false}, now);
+  const std::string data_name = DataFileName(block);
+  const base::Result<std::shared_ptr<OpenFile>> data =
+      entry.data ? entry.data : OpenData(dirs, data_name, entry, access);
+  BlockResult out;
+  if (!data.ok()) {
+    out = WantsDisk(data.error()) ? Later()
+                                  : Failed("java.lang.RuntimeException: Merged shuffle data file " +
+                                           SparkPath(dirs, data_name) + " not found");
+    Shrink();
+    return out;
+  }
+  const std::string index_name = IndexFileName(block);
+  const base::Status index = entry.has_index ? base::Status{} : LoadIndex(dirs, index_name, entry, access);
+  ++(entry.has_index ? counters_.index_hits : counters_.index_misses);
+  const auto range = index.ok() ? entry.index.Range(block.start, block.end) : std::nullopt;
+  if (!index.ok()) {
+    out = WantsDisk(index.error()) ? Later()
+                                   : Failed("java.lang.RuntimeException: Failed to open merged shuffle index file " +
+                                            SparkPath(dirs, index_name));
+  } else if (!range) {
+    out = Failed("java.lang.IndexOutOfBoundsException");
+  } else {
+    out.kind = BlockResult::Kind::kBytes;
+    out.offset = range->offset;
+    out.length = range->length;
+    if (out.offset >= 0 && out.length > 0) SetRange(out, *data, access, now);
   }
   Shrink();
   return out;

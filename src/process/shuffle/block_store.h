@@ -98,6 +98,7 @@ class BlockStore {
     uint64_t generation = 0;
     int64_t map_id = 0;
     int32_t shuffle_id = 0;
+    int32_t merge_id = 0;
     bool rdd = false;
     friend bool operator==(const Key&, const Key&) = default;
   };
@@ -120,6 +121,10 @@ class BlockStore {
                                               Access access);
   endpoints::shuffle::BlockResult OpenRdd(const model::shuffle::Executor& executor,
                                           const endpoints::shuffle::BlockRef& block, base::Instant now, Access access);
+  /// A chunk of a merged partition.
+  endpoints::shuffle::BlockResult OpenMerged(const model::shuffle::Executor& dirs,
+                                             const endpoints::shuffle::BlockRef& block, base::Instant now,
+                                             Access access);
   void SetRange(endpoints::shuffle::BlockResult& result, std::shared_ptr<OpenFile> file, Access access,
                 base::Instant now);
   bool InMemoryLately(OpenFile& file, int64_t offset, int64_t length, base::Instant now);
@@ -150,6 +155,8 @@ class BlockStore {
 
 /// Name of the file that holds the block's bytes.
 std::string DataFileName(const endpoints::shuffle::BlockRef& block);
+/// And of the file with its offsets; empty: it needs none.
+std::string IndexFileName(const endpoints::shuffle::BlockRef& block);
 /// The path of a block's file as Spark names it in its errors.
 std::string SparkPath(const model::shuffle::Executor& executor, const std::string& name);
 /// Root and path below it of a file of the executor; nullopt: outside of every root.

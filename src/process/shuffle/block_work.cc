@@ -138,8 +138,7 @@ void WarmBlock(env::Disk& disk, env::PageCache& page_cache, const std::vector<st
   int64_t offset = 0;
   int64_t length = kFirstBytes;
   if (block.kind != endpoints::shuffle::BlockRef::Kind::kRdd) {
-    const auto index =
-        OpenOf(disk, roots, executor, wire::spark_shuffle::ShuffleIndexName(block.shuffle_id, block.map_id));
+    const auto index = OpenOf(disk, roots, executor, IndexFileName(block));
     const auto size = index ? index->Size() : base::Error{""};
     if (!size.ok() || *size > index_bytes_max) return;
     std::string bytes(*size, '\0');
@@ -173,6 +172,28 @@ Cause DiagnoseBlock(env::Disk& disk, const std::vector<std::string>& roots, cons
   if (!again) return Cause::kUnknownIssue;
   if (by_writer != *again) return Cause::kDiskIssue;
   return by_writer != request.checksum ? Cause::kNetworkIssue : Cause::kChecksumVerifyPass;
+}
+
+base::Result<endpoints::shuffle::MergedMeta> ReadMergedMeta(env::Disk& disk, const std::vector<std::string>& roots,
+                                                            const Executor& dirs, const std::string& name) {
+  constexpr uint64_t kMetaBytesMax = 64 << 20;  // of one answer
+  const auto index = OpenOf(disk, roots, dirs, name + ".index");
+  const auto size = index ? index->Size() : base::Error{""};
+  const auto missing = [&](const std::string& file, const char* what) {
+    return base::Error{"java.lang.RuntimeException: Merged shuffle " + file + " file " +
+                       SparkPath(dirs, name + "." + file) + what};
+  };
+  if (!size.ok()) return missing("index", " not found");
+  const int64_t chunks = static_cast<int64_t>(*size / 8) - 1;
+  if (chunks <= 0) return missing("index", " is empty");
+  const auto meta = OpenOf(disk, roots, dirs, name + ".meta");
+  const auto meta_size = meta ? meta->Size() : base::Error{""};
+  if (!meta_size.ok()) return missing("meta", " not found");
+  if (*meta_size > kMetaBytesMax || chunks > INT32_MAX) return missing("meta", " is too long");
+  endpoints::shuffle::MergedMeta out{static_cast<int32_t>(chunks), std::string(*meta_size, '\0')};
+  const auto read = meta->ReadAt(0, {out.bitmaps.data(), out.bitmaps.size()});
+  if (!read.ok() || *read != out.bitmaps.size()) return missing("meta", " cannot be read");
+  return out;
 }
 
 base::Status RemoveDirectory(env::Disk& disk, const std::string& root, const std::string& below_root) {

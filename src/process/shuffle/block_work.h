@@ -37,6 +37,12 @@ wire::spark_shuffle::Cause DiagnoseBlock(env::Disk& disk, const std::vector<std:
                                          const wire::spark_shuffle::DiagnoseCorruption& request,
                                          const endpoints::shuffle::BlockResult& data, bool knows_crc32c);
 
+/// Of a merged partition with files of this name (RemoteBlockPushResolver.getMergedBlockMeta). The error is the first
+/// line of Spark's exception.
+base::Result<endpoints::shuffle::MergedMeta> ReadMergedMeta(env::Disk& disk, const std::vector<std::string>& roots,
+                                                            const model::shuffle::Executor& dirs,
+                                                            const std::string& name);
+
 /// Removes a directory below a root with everything in it, without leaving it. Errors name the first path that stays.
 base::Status RemoveDirectory(env::Disk& disk, const std::string& root, const std::string& below_root);
 

@@ -11,6 +11,7 @@
 #include "env/net.h"
 #include "process/peers/peer_table.h"
 #include "shuffle/core.h"
+#include "shuffle/merge_book.h"
 #include "wire/spark_transport/tls.h"
 
 namespace fairlead::process::shuffle {
@@ -34,6 +35,9 @@ struct Config {
   size_t queued_bytes_per_connection = 512 * 1024;
   /// Bytes in memory, queued on all connections together (per I/O thread); near it a connection gets less.
   size_t queued_bytes_max = 96 << 20;
+  /// spark.shuffle.push.server.mergedShuffleFileManagerImpl is Spark's resolver: pushed blocks are merged.
+  bool merges = false;
+  fairlead::shuffle::MergeLimits merge_limits;
   /// Requests opened and not yet read, all connections together (per I/O thread).
   size_t stream_bytes_max = 64 << 20;
   /// A disk that gives nothing for so long fails the blocks asked of it.

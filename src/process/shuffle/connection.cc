@@ -21,6 +21,8 @@ constexpr size_t kFilesOnTheirWayMax = 32;
 constexpr size_t kHalfRequestMax = 8 * 1024;
 /// Bytes queued for a connection that has not shown whose it is.
 constexpr size_t kStrangersQueue = 8 * 1024;
+/// Pushes of a connection whose answers are to come; a client of Spark's has as many as blocks in a few MiB.
+constexpr size_t kPushesMax = 50'000;
 /// Answers that a peer has not taken for so long are counted as held.
 constexpr base::Duration kStalled = base::Duration::Seconds(10);
 
@@ -46,6 +48,8 @@ Connection::Connection(uint64_t id, std::unique_ptr<env::LocalStream> stream, Io
       session_(id, worker.config().session, worker.streams(), worker.counters(), *this) {}
 
 Connection::~Connection() {
+  session_.Close();
+  SendPushes();
   worker_.CountQueued(-static_cast<int64_t>(counted_));
   if (belongs_) worker_.NoteApp(session_.app(), -1, 0);
 }
@@ -125,11 +129,13 @@ void Connection::OnDrained() {
 }
 
 void Connection::Settle() {
+  SendPushes();
   FlushOutput();
   SendQueued();
   // What went out at once has made room without a word from the stream.
   while (session_.CanResume() && !Full()) {
     session_.Resume();
+    SendPushes();
     FlushOutput();
     SendQueued();
   }
@@ -347,12 +353,15 @@ std::string Connection::Sealed(std::string bytes) {
 void Connection::CloseAfterFlush() { closing_ = true; }
 
 bool Connection::Full() const {
+  const bool waits = session_.pusher() && (session_.pushes() > kPushesMax || worker_.owner().merges()->crowded());
+  if (waits) return true;
   return stream_->unsent() + output_.size() > high_water_ || !queue_.empty() || !MaySend();
 }
 
 // ---- questions -----------------------------------------------------------------------------------------------------
 
 BlockResult Connection::OpenBlock(BlockStream& stream, const BlockRef& block) {
+  if (block.kind == BlockRef::Kind::kMerged) return OpenMerged(stream, block);
   if (stream.registry_version != worker_.registry_version()) {
     stream.registry_version = worker_.registry_version();
     stream.registration = worker_.registry()->FindShared(stream.app(), stream.executor());
@@ -468,6 +477,101 @@ void Connection::FinishDiagnose(const fairlead::shuffle::Registry::ExecutorRef& 
         Connection* connection = alive.expired() ? nullptr : worker.Find(id);
         if (connection == nullptr) return;
         connection->session_.FinishRpc(*cause);
+        connection->Settle();
+      });
+}
+
+// ---- merges ---------------------------------------------------------------------------------------------------------
+
+void Connection::Push(endpoints::shuffle::PushPart part) { pushed_.push_back(std::move(part)); }
+
+void Connection::SendPushes() {
+  if (!pushed_.empty()) worker_.Push(id_, std::exchange(pushed_, {}));
+}
+
+void Connection::FinishPushes(const std::vector<PushAnswered>& answers) {
+  used_ = worker_.loop().Now();
+  for (const PushAnswered& answer : answers) session_.FinishPush(answer.request, answer.reply);
+  session_.Resume();
+  Settle();
+}
+
+const Executor* Connection::FindMergeDirs(std::string_view app) {
+  pinned_merges_ = worker_.FindMerged(app);
+  return pinned_merges_ == nullptr ? nullptr : pinned_merges_->dirs.get();
+}
+
+namespace {
+
+/// Why nothing merged of this shuffle can be read; empty: it may be.
+std::string Unreadable(const fairlead::shuffle::MergedApp* merges, const std::string& app, const char* what,
+                       int32_t shuffle_id, int32_t merge_id, int64_t reduce_id) {
+  if (merges == nullptr) {
+    return "java.lang.IllegalArgumentException: application " + app + " is not registered or NM was restarted.";
+  }
+  if (merges->dirs->dirs.empty() || merges->dirs->sub_dirs_per_local_dir == 0) {
+    return "java.lang.ArithmeticException: / by zero";
+  }
+  const auto latest = merges->merge_ids.find(shuffle_id);
+  if (latest == merges->merge_ids.end() || latest->second <= merge_id) return "";
+  return std::string("java.lang.RuntimeException: ") + what + " fetch for shuffle " + std::to_string(shuffle_id) +
+         " with shuffleMergeId " + std::to_string(merge_id) + " reduceId " + std::to_string(reduce_id) +
+         " is stale shuffle block fetch request as shuffle blocks of a higher shuffleMergeId for the shuffle is "
+         "available";
+}
+
+}  // namespace
+
+BlockResult Connection::OpenMerged(BlockStream& stream, const BlockRef& block) {
+  const auto merges = worker_.FindMerged(stream.app());
+  BlockResult out;
+  out.error = Unreadable(merges.get(), stream.app(), "MergedBlockData", block.shuffle_id, block.merge_id, block.map_id);
+  if (!out.error.empty()) return out;
+  stream.registration = merges->dirs;
+  out = worker_.blocks().Open(*merges->dirs, block, worker_.loop().Now(), Access::kInMemory);
+  if (out.kind == BlockResult::Kind::kLater) WarmThenFinish(stream, block);
+  return out;
+}
+
+void Connection::FindMergedMeta(const std::string& app, int32_t shuffle_id, int32_t merge_id, int32_t reduce_id) {
+  using Meta = base::Result<endpoints::shuffle::MergedMeta>;
+  const auto merges = worker_.FindMerged(app);
+  auto meta = std::make_shared<Meta>(
+      base::Error{Unreadable(merges.get(), app, "MergedBlockMeta", shuffle_id, merge_id, reduce_id)});
+  worker_.loop().Offload(
+      [&worker = worker_, merges, meta,
+       name = fairlead::shuffle::MergedFileName(app, shuffle_id, merge_id, reduce_id)] {
+        if (!meta->error().message.empty()) return;
+        *meta = ReadMergedMeta(worker.disk(), worker.config().core.local_roots, *merges->dirs, name);
+      },
+      [&worker = worker_, alive = std::weak_ptr(worker_.alive_), id = id_, meta] {
+        Connection* connection = alive.expired() ? nullptr : worker.Find(id);
+        if (connection == nullptr) return;
+        connection->session_.FinishMergedMeta(std::move(*meta));
+        connection->Settle();
+      });
+}
+
+void Connection::FinalizeMerge(wire::spark_shuffle::FinalizeShuffleMerge request) {
+  SendPushes();  // what came before
+  worker_.owner().merges()->Finalize(
+      std::move(request), worker_.loop(),
+      [&worker = worker_, alive = std::weak_ptr(worker_.alive_), id = id_](base::Result<std::string> body) {
+        Connection* connection = alive.expired() ? nullptr : worker.Find(id);
+        if (connection == nullptr) return;
+        connection->session_.FinishRpc(std::move(body));
+        connection->Settle();
+      });
+}
+
+void Connection::RemoveMerge(wire::spark_shuffle::RemoveShuffleMerge request) {
+  SendPushes();
+  worker_.owner().merges()->Remove(
+      std::move(request), worker_.loop(),
+      [&worker = worker_, alive = std::weak_ptr(worker_.alive_), id = id_](const base::Status& status) {
+        Connection* connection = alive.expired() ? nullptr : worker.Find(id);
+        if (connection == nullptr) return;
+        connection->session_.FinishQuietly(status);
         connection->Settle();
       });
 }

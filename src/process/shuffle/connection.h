@@ -61,10 +61,17 @@ class Connection final : public env::StreamHandler, public endpoints::shuffle::S
   void RemoveBlocks(const model::shuffle::Executor& executor, std::vector<std::string> files) override;
   void Diagnose(const model::shuffle::Executor& executor,
                 const wire::spark_shuffle::DiagnoseCorruption& request) override;
+  bool Merges() const override { return worker_.owner().merges() != nullptr; }
+  void Push(endpoints::shuffle::PushPart part) override;
+  const model::shuffle::Executor* FindMergeDirs(std::string_view app) override;
+  void FindMergedMeta(const std::string& app, int32_t shuffle_id, int32_t merge_id, int32_t reduce_id) override;
+  void FinalizeMerge(wire::spark_shuffle::FinalizeShuffleMerge request) override;
+  void RemoveMerge(wire::spark_shuffle::RemoveShuffleMerge request) override;
   std::optional<std::string> SecretOf(std::string_view app) override { return worker_.SecretOf(app); }
   void RandomBytes(std::span<uint8_t> bytes) override { worker_.loop().RandomBytes(bytes); }
   void BelongsTo(const std::string& app) override;
 
+  void FinishPushes(const std::vector<PushAnswered>& answers);
   /// Sends what was gathered and pauses or resumes reading; after every entry from outside.
   void Settle();
 
@@ -83,6 +90,9 @@ class Connection final : public env::StreamHandler, public endpoints::shuffle::S
   void FinishDiagnose(const fairlead::shuffle::Registry::ExecutorRef& executor,
                       const wire::spark_shuffle::DiagnoseCorruption& request, const endpoints::shuffle::BlockRef& block,
                       bool answered);
+  endpoints::shuffle::BlockResult OpenMerged(endpoints::shuffle::BlockStream& stream,
+                                             const endpoints::shuffle::BlockRef& block);
+  void SendPushes();
   bool Encrypts() const { return cipher_ != nullptr || tls_.has_value(); }
   void ReceiveTls(std::string_view bytes);
   void WriteNow(std::string bytes);
@@ -125,6 +135,8 @@ class Connection final : public env::StreamHandler, public endpoints::shuffle::S
   uint64_t requests_at_last_look_ = 0;
   uint64_t noted_bytes_ = 0;
   std::shared_ptr<const model::shuffle::Executor> pinned_;  // what FindExecutor gave
+  std::shared_ptr<const fairlead::shuffle::MergedApp> pinned_merges_;
+  std::vector<endpoints::shuffle::PushPart> pushed_;  // not yet given to whoever merges
   endpoints::shuffle::Session session_;
 };
 

@@ -126,6 +126,30 @@ void IoWorker::SetRegistry(std::shared_ptr<const fairlead::shuffle::Registry> re
   ++registry_version_;
 }
 
+std::shared_ptr<const fairlead::shuffle::MergedApp> IoWorker::FindMerged(std::string_view app) const {
+  const auto found = merges_->find(app);
+  return found == merges_->end() ? nullptr : found->second;
+}
+
+void IoWorker::Push(uint64_t connection, std::vector<endpoints::shuffle::PushPart> parts) {
+  owner_.merges()->Push({reinterpret_cast<uintptr_t>(this), connection, std::move(parts), &loop_,
+                         [this, alive = std::weak_ptr(alive_)](uint64_t id, std::vector<PushAnswered> answers) {
+                           Connection* pusher = alive.expired() ? nullptr : Find(id);
+                           if (pusher != nullptr) pusher->FinishPushes(answers);
+                         }});
+}
+
+void IoWorker::ResumePushers() {
+  std::vector<uint64_t> ids;
+  for (const auto& [id, connection] : connections_) {
+    if (connection->session().CanResume()) ids.push_back(id);
+  }
+  std::sort(ids.begin(), ids.end());
+  for (const uint64_t id : ids) {
+    if (Connection* connection = Find(id)) connection->OnDrained();
+  }
+}
+
 std::optional<std::string> IoWorker::SecretOf(std::string_view app) const {
   const auto* entry = registry_->FindApp(app);
   if (entry != nullptr && entry->secret) return entry->secret;

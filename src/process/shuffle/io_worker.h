@@ -19,6 +19,7 @@
 #include "process/shuffle/block_store.h"
 #include "process/shuffle/config.h"
 #include "process/shuffle/fair_turns.h"
+#include "process/shuffle/merge_owner.h"
 #include "process/shuffle/read_ahead.h"
 #include "shuffle/core.h"
 
@@ -63,6 +64,8 @@ class RegistryOwner {
                           std::function<void(const std::optional<std::string>& app)> done) = 0;
   /// Files of this registration were removed: every worker must let go of them.
   virtual void FilesRemoved(uint64_t generation) = 0;
+  /// nullptr: pushed blocks are not merged.
+  virtual MergeOwner* merges() { return nullptr; }
 };
 
 /// The connections of one loop. Single-threaded; what other threads want of it goes through its loop.
@@ -86,6 +89,9 @@ class IoWorker {
 
   void SetRegistry(std::shared_ptr<const fairlead::shuffle::Registry> registry);
   void Forget(uint64_t generation) { blocks_.Forget(generation); }
+  void SetMerges(std::shared_ptr<const fairlead::shuffle::MergeView> merges) { merges_ = std::move(merges); }
+  /// There is room for pushed blocks again.
+  void ResumePushers();
   WorkerMetrics Metrics() const;
 
   // ---- for connections
@@ -107,6 +113,11 @@ class IoWorker {
   const std::shared_ptr<const fairlead::shuffle::Registry>& registry() const { return registry_; }
   uint64_t registry_version() const { return registry_version_; }
   std::optional<std::string> SecretOf(std::string_view app) const;
+  /// nullptr: the application did not register where its merged files lie.
+  std::shared_ptr<const fairlead::shuffle::MergedApp> FindMerged(std::string_view app) const;
+  /// Parts of blocks that a connection brings, to the owner of the merges.
+  void Push(uint64_t connection, std::vector<endpoints::shuffle::PushPart> parts);
+  const std::shared_ptr<bool>& alive() const { return alive_; }
   /// Bytes that one connection may queue now.
   size_t QueueLimit() const;
   void CountQueued(int64_t change) { queued_bytes_ += change; }
@@ -146,6 +157,7 @@ class IoWorker {
   endpoints::shuffle::SessionCounters counters_;
   std::shared_ptr<const fairlead::shuffle::Registry> registry_;
   uint64_t registry_version_ = 1;
+  std::shared_ptr<const fairlead::shuffle::MergeView> merges_ = std::make_shared<const fairlead::shuffle::MergeView>();
   std::unique_ptr<env::Listener> listener_;
   std::unique_ptr<env::Listener> local_listener_;
   std::vector<IoWorker*> others_;

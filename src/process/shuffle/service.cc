@@ -31,9 +31,24 @@ struct AppUse {
 
 }  // namespace
 
-Service::Service(env::Loop& loop, env::Disk& disk, env::Store* store, env::Log& log, const Config& config)
+Service::Service(env::Loop& loop, env::Disk& disk, env::Store* store, env::Log& log, const Config& config,
+                 env::ConfinedFiles* files)
     : loop_(loop), disk_(disk), store_(store), log_(log), config_(config), core_(config.core), started_(loop.Now()) {
+  if (files != nullptr && config.merges) {
+    Merger::Hooks hooks;
+    hooks.publish = [this] { TellWorkers([merges = merger_->View()](IoWorker& worker) { worker.SetMerges(merges); }); };
+    hooks.resume = [this] { TellWorkers([](IoWorker& worker) { worker.ResumePushers(); }); };
+    merger_ = std::make_unique<Merger>(loop, disk, *files, store, log, config, std::move(hooks));
+  }
   Step({});
+}
+
+/// On each worker's loop.
+template <class What>
+void Service::TellWorkers(const What& what) {
+  for (IoWorker* worker : workers_) {
+    worker->loop().Post([worker, what] { what(*worker); });
+  }
 }
 
 Service::~Service() { loop_.Cancel(timer_); }
@@ -63,12 +78,15 @@ base::Result<size_t> Service::Recover() {
     }
   }
   Step(std::move(rows));
+  const base::Status merges = merger_ ? merger_->Recover(unread_) : base::Status{};
+  if (!merges.ok()) return merges.error();
   return core_.View()->executors();
 }
 
 void Service::AddWorker(IoWorker& worker) {
   workers_.push_back(&worker);
   worker.loop().Post([&worker, registry = core_.View()] { worker.SetRegistry(registry); });
+  if (merger_) worker.loop().Post([&worker, merges = merger_->View()] { worker.SetMerges(merges); });
 }
 
 uint64_t Service::Token(Done done) {
@@ -83,6 +101,7 @@ void Service::StartApp(const std::string& app, const std::string& payload, Done 
 
 void Service::StopApp(const std::string& app, bool remove_dirs, Done done) {
   const uint64_t token = Token(std::move(done));
+  if (merger_) merger_->StopApp(app, remove_dirs);
   Step({events::StopApp{token, app, remove_dirs}});
 }
 
@@ -95,20 +114,30 @@ void Service::Register(events::RegisterExecutor request, env::Loop& reply_on,
   loop_.Post(
       [this, alive = std::weak_ptr(alive_), request = std::move(request), &reply_on, done = std::move(done)]() mutable {
         if (alive.expired()) return;
-        request.token = Token([&reply_on, done = std::move(done)](const std::string& error) {
+        OnRegister(std::move(request), [&reply_on, done = std::move(done)](const std::string& error) {
           reply_on.Post([done, error] { done(error); });
         });
-        log_.Info("Executor registers", {{"app", request.app}, {"executor", request.executor}});
-        Step({std::move(request)});
       });
+}
+
+/// As an executor whose blocks are served, then as one that says where its application's merged files lie.
+void Service::OnRegister(events::RegisterExecutor request, Done done) {
+  log_.Info("Executor registers", {{"app", request.app}, {"executor", request.executor}});
+  if (merger_) {
+    done = [this, app = request.app, dirs = request.local_dirs, sub_dirs = request.sub_dirs_per_local_dir,
+            manager = request.shuffle_manager, done = std::move(done)](const std::string& error) {
+      if (!error.empty()) return done(error);
+      merger_->Register(app, dirs, sub_dirs, manager, done);
+    };
+  }
+  request.token = Token(std::move(done));
+  Step({std::move(request)});
 }
 
 void Service::FilesRemoved(uint64_t generation) {
   loop_.Post([this, alive = std::weak_ptr(alive_), generation] {
     if (alive.expired()) return;
-    for (IoWorker* worker : workers_) {
-      worker->loop().Post([worker, generation] { worker->Forget(generation); });
-    }
+    TellWorkers([generation](IoWorker& worker) { worker.Forget(generation); });
   });
 }
 
@@ -125,9 +154,7 @@ void Service::Step(std::vector<events::Event> batch) {
 void Service::Publish() {
   if (core_.View() == published_) return;
   published_ = core_.View();
-  for (IoWorker* worker : workers_) {
-    worker->loop().Post([worker, registry = published_] { worker->SetRegistry(registry); });
-  }
+  TellWorkers([registry = published_](IoWorker& worker) { worker.SetRegistry(registry); });
 }
 
 void Service::ArmTimer() {
@@ -226,6 +253,7 @@ void Service::Run(events::Probe& effect) {
 
 void Service::Run(events::Forgotten& effect) {
   log_.Info("Application forgotten", {{"app", effect.app}, {"because", effect.reason}});
+  if (merger_) merger_->StopApp(effect.app, true);
 }
 
 void Service::Drain(base::Duration idle, base::Duration limit, std::function<void(std::string)> done) {

@@ -13,6 +13,7 @@
 #include "env/store.h"
 #include "process/shuffle/config.h"
 #include "process/shuffle/io_worker.h"
+#include "process/shuffle/merger.h"
 #include "shuffle/core.h"
 
 namespace fairlead::process::shuffle {
@@ -23,7 +24,9 @@ namespace fairlead::process::shuffle {
 class Service final : public RegistryOwner {
  public:
   /// All references must outlive the service; `store` may be nullptr: registrations then live in memory only.
-  Service(env::Loop& loop, env::Disk& disk, env::Store* store, env::Log& log, const Config& config);
+  /// With `files`, and where the configuration says so, it merges pushed blocks.
+  Service(env::Loop& loop, env::Disk& disk, env::Store* store, env::Log& log, const Config& config,
+          env::ConfinedFiles* files = nullptr);
   ~Service() override;
 
   /// Reads the store; before the first worker listens. How many executors it knows.
@@ -48,6 +51,8 @@ class Service final : public RegistryOwner {
   void CollectMetrics(std::function<void(std::vector<WorkerMetrics>)> done);
   std::shared_ptr<const fairlead::shuffle::Registry> registry() const { return core_.View(); }
   const fairlead::shuffle::Core& core() const { return core_; }
+  /// nullptr: it does not merge.
+  Merger* merger() const { return merger_.get(); }
   /// Rows of the store that this run goes on without.
   const std::vector<env::UnreadRow>& unread() const { return unread_; }
 
@@ -57,6 +62,7 @@ class Service final : public RegistryOwner {
   void FindStream(int64_t stream_id, env::Loop& reply_on,
                   std::function<void(const std::optional<std::string>& app)> done) override;
   void FilesRemoved(uint64_t generation) override;
+  MergeOwner* merges() override { return merger_.get(); }
 
  private:
   void Step(std::vector<model::shuffle::Event> events);
@@ -71,6 +77,9 @@ class Service final : public RegistryOwner {
   template <class Answer>
   void AskWorkers(std::function<Answer(IoWorker&)> ask, std::function<void(std::vector<Answer>)> done);
   void Publish();
+  void OnRegister(model::shuffle::RegisterExecutor request, Done done);
+  template <class What>
+  void TellWorkers(const What& what);
   void ArmTimer();
   uint64_t Token(Done done);
 
@@ -80,6 +89,7 @@ class Service final : public RegistryOwner {
   env::Log& log_;
   const Config& config_;
   fairlead::shuffle::Core core_;
+  std::unique_ptr<Merger> merger_;
   std::vector<env::UnreadRow> unread_;
   const base::Instant started_;
   std::vector<IoWorker*> workers_;

@@ -199,9 +199,35 @@ ordered_json Utilization(const MasterView& view) {
           {"memoryutilization", Percent(totals.memory_used, totals.memory)}};
 }
 
+/// Of an application whose executors end by themselves as soon as they run: how the last one ended.
+std::string WhyEnds(const ApplicationRecord& record) {
+  constexpr int kAFew = 3;
+  int ended = 0;
+  for (auto at = record.executors.rbegin(); at != record.executors.rend() && ended < kAFew; ++at) {
+    const sa::ExecutorState state = at->second.state;
+    if (ended == 0 && state <= sa::ExecutorState::kRunning) continue;  // the one that has just been started
+    if (state != sa::ExecutorState::kExited && state != sa::ExecutorState::kFailed) return "";
+    ++ended;
+  }
+  if (ended < kAFew) return "";
+  const auto last = std::find_if(record.executors.rbegin(), record.executors.rend(),
+                                 [](const auto& one) { return one.second.state > sa::ExecutorState::kRunning; });
+  return "its executors end by themselves, the last one so: " + last->second.message + "; their logs say why";
+}
+
+/// Whether a worker that is alive would take such an executor if it were empty.
+bool FitsAnyWorker(const StandaloneCluster& cluster, int32_t cores, int64_t memory) {
+  const auto& workers = cluster.core().workers();
+  return std::any_of(workers.begin(), workers.end(), [&](const auto& one) {
+    const auto& worker = one.second;
+    return worker.state == sa::WorkerState::kAlive && worker.cores >= cores && worker.memory >= memory;
+  });
+}
+
 /// Why an application has not all the executors that it may have: the first test that fails, in the order in which the
 /// master makes them.
-std::string WhyWaits(const StandaloneCluster& cluster, const ss::App& app, size_t place) {
+std::string WhyWaits(const StandaloneCluster& cluster, const ss::App& app, const ApplicationRecord& record,
+                     size_t place) {
   if (app.cores_left() <= 0) return "";
   const auto needs = app.profiles.find(0);
   const auto target = app.targets.find(0);
@@ -222,6 +248,16 @@ std::string WhyWaits(const StandaloneCluster& cluster, const ss::App& app, size_
     fits = fits || (worker.cores_free() >= cores && worker.memory_free() >= needs->second.memory);
   }
   if (!any) return "no worker is alive";
+  if (!FitsAnyWorker(cluster, cores, needs->second.memory)) {
+    return "no worker has " + base::Counted(cores, "core") + " and " + std::to_string(needs->second.memory) +
+           " MiB for one of its executors, not even an empty one; it must ask for less (spark.executor.cores, "
+           "spark.executor.memory)";
+  }
+  if (const std::string ends = WhyEnds(record); !ends.empty()) return ends;
+  if (!with_cores && app.cores_granted > 0 && !record.description.cores_max) {
+    return "it has " + base::Counted(app.cores_granted, "core") +
+           " and would take every one that comes free, as it sets no spark.cores.max";
+  }
   if (!with_cores) return "no worker has " + base::Counted(cores, "free core");
   if (!fits) {
     return "no worker with free cores has " + std::to_string(needs->second.memory) + " MiB of free memory";
@@ -275,8 +311,15 @@ std::string MasterJson(const MasterView& view, const std::string& field, bool sp
 std::string OneApplicationJson(const StandaloneCluster& cluster, const std::string& id) {
   const auto index = cluster.ApplicationIndexOf(id);
   if (!index || !cluster.core().apps().contains(*index)) return "null";
-  return http::JsonText(
-      ApplicationJson(ViewOf(cluster.applications()[*index], cluster.core().apps()[*index]), cluster.now()), 2);
+  const ss::App& app = cluster.core().apps()[*index];
+  const ApplicationRecord& record = cluster.applications()[*index];
+  ordered_json shown = ApplicationJson(ViewOf(record, app), cluster.now());
+  const std::optional<int32_t> most = record.description.cores_max;
+  shown["cores_max"] = most ? ordered_json(*most) : ordered_json();
+  const auto target = app.targets.find(0);
+  const bool limited = target != app.targets.end() && target->second != INT32_MAX;
+  shown["executor_limit"] = limited ? ordered_json(target->second) : ordered_json();
+  return http::JsonText(shown, 2);
 }
 
 std::string ExecutorsJson(const StandaloneCluster& cluster, const std::string& id) {
@@ -360,9 +403,10 @@ std::string WaitingJson(const StandaloneCluster& cluster) {
   const size_t explained = ExplainedMax(cluster);
   const std::vector<uint32_t>& apps = cluster.core().waiting_apps();
   for (size_t place = 0; place < std::min(apps.size(), explained); ++place) {
-    const std::string why = cluster.placement() != nullptr && !cluster.core().recovering()
-                                ? cluster.placement()->Why(apps[place], cluster.instant())
-                                : WhyWaits(cluster, cluster.core().apps()[apps[place]], place);
+    const std::string why =
+        cluster.placement() != nullptr && !cluster.core().recovering()
+            ? cluster.placement()->Why(apps[place], cluster.instant())
+            : WhyWaits(cluster, cluster.core().apps()[apps[place]], cluster.applications()[apps[place]], place);
     if (!why.empty()) out[cluster.applications()[apps[place]].id] = http::JsonText(ordered_json(why));
   }
   for (const uint32_t driver : cluster.core().waiting_drivers()) {
@@ -408,6 +452,10 @@ std::string PagesJson(const StandaloneCluster& cluster, const ReverseProxy& prox
   return ObjectText(out);
 }
 
+std::string AboutJson(const MasterAbout& about) {
+  return http::JsonText(ordered_json({{"release", about.release}, {"rest_url", about.rest_url}}), 2);
+}
+
 std::string NoticesJson(const StandaloneCluster& cluster) {
   ordered_json out = ordered_json::array();
   if (!cluster.store_error().empty()) {
@@ -435,7 +483,7 @@ void MasterPages::Handle(const http::Request& request, const http::Server::Reply
   const std::string& path = request.path;
   const bool reads = request.method == "GET" || request.method == "HEAD";
   if (!reads || (path != kJson && !path.starts_with("/json/"))) return reply(Answer(request));
-  MakeJson(spark4_ && path.size() > kJson.size() ? path.substr(kJson.size() + 1) : "", reply);
+  MakeJson(about_.spark4 && path.size() > kJson.size() ? path.substr(kJson.size() + 1) : "", reply);
 }
 
 void MasterPages::MakeJson(const std::string& field, const http::Server::Reply& reply) {
@@ -468,7 +516,7 @@ void MasterPages::BeginJson(const std::string& field) {
   asked.served = std::exchange(asked.waiting, {});
   const auto text = std::make_shared<std::string>();
   loop_.Offload(
-      [text, view = ViewOf(master_.cluster()), field, spark4 = spark4_] { *text = MasterJson(view, field, spark4); },
+      [text, view = ViewOf(master_.cluster()), field, spark4 = about_.spark4] { *text = MasterJson(view, field, spark4); },
       alive_([this, text, field] {
         for (const http::Server::Reply& reply : std::exchange(asked_.at(field).served, {})) reply(Json(*text));
         if (asked_.at(field).waiting.empty()) {
@@ -504,6 +552,7 @@ http::Response MasterPages::Answer(const http::Request& request) const {
     const auto id = request.query.find("appId");
     return Json(ExecutorsJson(cluster, id != request.query.end() ? id->second : ""));
   }
+  if (path == "/fairlead/about") return Json(AboutJson(about_));
   if (path == "/fairlead/waiting") return Json(WaitingJson(cluster));
   if (path == "/fairlead/use") return Json(UseJson(cluster));
   if (path == "/fairlead/notices") return Json(NoticesJson(cluster));

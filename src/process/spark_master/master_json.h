@@ -79,13 +79,21 @@ std::string NoticesJson(const StandaloneCluster& cluster);
 /// A file of web/; null when there is none of this name.
 const http::StaticFile* FindWebFile(std::string_view name);
 
+/// What a visitor wants to know of the master itself: `/fairlead/about`.
+struct MasterAbout {
+  std::string release;   // of Spark
+  std::string rest_url;  // where drivers are submitted by REST; empty: nowhere
+  bool spark4 = false;   // which release answers
+};
+std::string AboutJson(const MasterAbout& about);
+
 /// The master's page, that of an application (/app/, appId), all of the above by their paths, /app/json/ of one,
 /// /fairlead/pages, /healthz, and /readyz: whether it is ALIVE and can store what it promises. On the loop's thread.
 class MasterPages {
  public:
-  /// Both outlive it. `spark4`: which release answers.
-  MasterPages(env::Loop& loop, StandaloneMaster& master, ReverseProxy proxy, bool spark4)
-      : loop_(loop), master_(master), proxy_(std::move(proxy)), spark4_(spark4) {}
+  /// Both outlive it.
+  MasterPages(env::Loop& loop, StandaloneMaster& master, ReverseProxy proxy, MasterAbout about)
+      : loop_(loop), master_(master), proxy_(std::move(proxy)), about_(std::move(about)) {}
 
   void Handle(const http::Request& request, const http::Server::Reply& reply);
 
@@ -99,7 +107,7 @@ class MasterPages {
   env::Loop& loop_;
   StandaloneMaster& master_;
   const ReverseProxy proxy_;
-  const bool spark4_;
+  const MasterAbout about_;
   struct Asked {
     std::vector<http::Server::Reply> served;   // by the text that is being made
     std::vector<http::Server::Reply> waiting;  // for the next one

@@ -63,12 +63,21 @@ struct SparkWorkerSettings {
   std::vector<SupervisedRun> runs;
 };
 
+/// What pages tell of a run besides. Times are 0 where they are not known: it began under an earlier worker.
+struct RunFacts {
+  base::WallTime started;
+  base::WallTime ended;
+  std::optional<int32_t> code;  // of its process
+  std::string message;          // why it ended, where the code alone does not say it
+};
+
 /// An executor or driver that runs here, or has run.
 struct ExecutorRun {
   endpoints::spark::LaunchExecutor launch;
   endpoints::spark::ExecutorState state = endpoints::spark::ExecutorState::kLaunching;
   std::string directory;
   bool ending = false;
+  RunFacts facts;
 };
 struct DriverRun {
   endpoints::spark::LaunchDriver launch;
@@ -78,7 +87,11 @@ struct DriverRun {
   bool killed = false;
   base::Instant started;
   base::Duration pause = base::Duration::Seconds(1);  // before it is supervised into a next life
+  RunFacts facts;                                     // of this life
 };
+
+/// Its user's class.
+std::string MainClassOf(const endpoints::spark::DriverDescription& driver);
 
 /// A Standalone Worker (org.apache.spark.deploy.worker.Worker): registers with a master, Spark's own or ours, starts
 /// what it orders and says what became of it. On the loop's thread.

@@ -40,7 +40,11 @@ void DropCommand(ExecutorRun& run) {
   shown.main_class = run.launch.description.command.main_class;
   run.launch.description.command = std::move(shown);
 }
-void DropCommand(DriverRun& run) { run.launch.description.command = {}; }
+void DropCommand(DriverRun& run) {
+  es::Command shown;
+  shown.main_class = MainClassOf(run.launch.description);
+  run.launch.description.command = std::move(shown);
+}
 
 /// Bounds how many ended runs are remembered.
 template <class Run>
@@ -51,6 +55,12 @@ void Keep(std::map<std::string, Run>& finished, size_t retained, const std::stri
 }
 
 }  // namespace
+
+std::string MainClassOf(const es::DriverDescription& driver) {
+  constexpr size_t kMainClass = 2;  // DriverWrapper WORKER_URL USER_JAR CLASS
+  const std::vector<std::string>& arguments = driver.command.arguments;
+  return arguments.size() > kMainClass ? arguments[kMainClass] : driver.command.main_class;
+}
 
 int32_t SparkWorker::cores_used() const {
   int32_t cores = 0;
@@ -209,6 +219,7 @@ void SparkWorker::On(PeerId peer, const es::LaunchExecutor& message) {
   }
   ExecutorRun& run = executors_[key];
   run.launch = message;
+  run.facts.started = world_.loop.Wall();
   if (const base::Status started = StartExecutor(key, run); !started.ok()) OnFailed(key, started.error().message);
 }
 
@@ -249,6 +260,7 @@ void SparkWorker::EndExecutor(const std::string& key, es::ExecutorState state, s
   auto node = executors_.extract(key);
   ExecutorRun run = std::move(node.mapped());
   run.state = state;
+  run.facts = {run.facts.started, world_.loop.Wall(), code, message.value_or("")};
   const std::string application = run.launch.application;
   world_.log.Info(
       "an executor ended",
@@ -389,12 +401,14 @@ base::Status SparkWorker::RunDriver(const std::string& id, const std::string& ja
     if (!written.ok()) return written;
   }
   run.started = world_.loop.Now();
+  run.facts = {world_.loop.Wall(), {}, {}, ""};
   run.pausing = false;
   return StartRun(id, std::move(request), RecordOf(run.launch, run.directory), "Driver");
 }
 
 void SparkWorker::OnDriverExit(const std::string& id, int32_t code) {
   DriverRun& run = drivers_.at(id);
+  run.facts.code = code;
   if (run.killed) return EndDriver(id, es::DriverState::kKilled);
   if (code == 0) return EndDriver(id, es::DriverState::kFinished);
   if (!run.launch.description.supervise) return EndDriver(id, es::DriverState::kFailed);
@@ -414,6 +428,8 @@ void SparkWorker::EndDriver(const std::string& id, es::DriverState state, std::o
   auto node = drivers_.extract(id);
   DriverRun run = std::move(node.mapped());
   run.state = state;
+  run.facts.ended = world_.loop.Wall();
+  run.facts.message = why.value_or("");
   world_.log.Info("a driver ended", {{"driver", id}, {"state", std::string(Name(state))}});
   ReportEnd(id, es::DriverStateChanged{id, state, std::move(why)});
   Keep(finished_drivers_, settings_.retained_drivers, id, std::move(run));

@@ -137,6 +137,54 @@ std::string WorkerJson(const SparkWorker& worker) {
                         2);
 }
 
+namespace {
+
+template <class Run>
+ordered_json RunJson(const Run& run, std::string_view kind, const std::string& id, int32_t cores, int32_t memory_mib) {
+  return {{"kind", kind},
+          {"id", id},
+          {"state", Name(run.state)},
+          {"cores", cores},
+          {"memory_mib", memory_mib},
+          {"resources", ResourcesJson(run.launch.resources)},
+          {"started_ms", run.facts.started.ms},
+          {"ended_ms", run.facts.ended.ms},
+          {"exit_code", run.facts.code ? ordered_json(*run.facts.code) : ordered_json()},
+          {"message", run.facts.message}};
+}
+
+void AddRuns(const std::map<std::string, ExecutorRun>& executors, ordered_json& out) {
+  for (const auto& [key, run] : executors) {
+    const es::LaunchExecutor& launch = run.launch;
+    ordered_json one = RunJson(run, "executor", key, launch.cores, launch.memory_mib);
+    one["application"] = launch.application;
+    one["executor"] = launch.executor;
+    one["name"] = launch.description.name;
+    one["user"] = launch.description.user;
+    out.push_back(std::move(one));
+  }
+}
+
+void AddRuns(const std::map<std::string, DriverRun>& drivers, ordered_json& out) {
+  for (const auto& [id, run] : drivers) {
+    const es::DriverDescription& driver = run.launch.description;
+    ordered_json one = RunJson(run, "driver", id, driver.cores, driver.memory_mib);
+    one["main_class"] = MainClassOf(driver);
+    out.push_back(std::move(one));
+  }
+}
+
+}  // namespace
+
+std::string WorkerRunsJson(const SparkWorker& worker) {
+  ordered_json out = ordered_json::array();
+  AddRuns(worker.executors(), out);
+  AddRuns(worker.finished_executors(), out);
+  AddRuns(worker.drivers(), out);
+  AddRuns(worker.finished_drivers(), out);
+  return http::JsonText(out);
+}
+
 std::string WorkerNotices(const SparkWorker& worker) {
   ordered_json out = ordered_json::array();
   for (const std::string& run : worker.unread()) {
@@ -213,6 +261,7 @@ http::Response Page(const SparkWorker& worker, const http::Request& request) {
     response.headers.emplace_back("Cache-Control", "no-cache, no-store, must-revalidate");
     return response;
   }
+  if (path == "/fairlead/runs") return http::JsonResponse(200, WorkerRunsJson(worker));
   if (path == "/fairlead/notices") return http::JsonResponse(200, WorkerNotices(worker));
   if (path == "/metrics/prometheus") return http::SparkPrometheus(GaugesOf(worker));
   if (path == "/metrics") return WorkerMetrics(worker);

@@ -18,6 +18,10 @@ namespace fairlead::process::spark_worker {
 /// The JSON of the worker's page (org.apache.spark.deploy.JsonProtocol.writeWorkerState).
 std::string WorkerJson(const SparkWorker& worker);
 
+/// What Spark's JSON leaves out: of each executor and driver, running and ended, its state, size, times and end:
+/// `/fairlead/runs`.
+std::string WorkerRunsJson(const SparkWorker& worker);
+
 /// `/metrics/json/`: the gauges of Spark's WorkerSource.
 std::string WorkerGauges(const SparkWorker& worker);
 /// `/metrics`, for Prometheus.

@@ -67,7 +67,7 @@ void Core::Finish(ContainerSlot slot, int32_t exit_status, std::string diagnosti
   const Resources less = -size;
   Emit(
       ev::Finished{app.index, container.id(), container.node, exit_status, container.acquired, std::move(diagnostics)});
-  policy_->ContainerEnds(books_, slot);
+  policy_->ContainerEnds(books_, slot, exit_status);
   books_.containers.LeaveApp(slot, books_.apps.chain(app_slot));
   UseMore(app_slot, less);
   if (container.is_master) {

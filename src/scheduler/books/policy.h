@@ -46,7 +46,7 @@ class Policy {
   /// A container was granted or recovered, is over for its application, left its node. AppChanged follows the first
   /// two.
   virtual void ContainerStarted(const Books&, ContainerSlot) {}
-  virtual void ContainerEnds(const Books&, ContainerSlot) {}
+  virtual void ContainerEnds(const Books&, ContainerSlot, int32_t exit_status) { static_cast<void>(exit_status); }
   virtual void ContainerLeaves(const Books&, ContainerSlot) {}
   /// A container that ran before this run is in the books; ContainerStarted follows.
   virtual void ContainerRecovered(Books&, ContainerSlot) {}

@@ -26,6 +26,7 @@ class LearnedRunTimes {
   /// few ran for longer. O(log kKept).
   std::optional<base::Duration> Quantile(base::Duration age, int32_t per_mille) const;
   size_t count() const { return sorted_.size(); }
+  FL_STATE(next_, latest_, sorted_)
 
  private:
   size_t next_ = 0;  // of latest_: the oldest one's place
@@ -43,6 +44,7 @@ class RunTimes {
   /// Null: nothing is known of the kind. Lives until the next Learn. O(log kinds).
   const LearnedRunTimes* Find(const Kind& kind) const;
   size_t kinds() const { return rows_.size(); }
+  FL_STATE(rows_)
 
  private:
   native::KindRows<LearnedRunTimes> rows_;

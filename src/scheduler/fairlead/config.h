@@ -81,6 +81,16 @@ struct OvercommitConfig {
   int32_t reclaim_percent = 95;  // above it, containers above the capacity end
 };
 
+/// The first asks of a queue that find no room get a start that is kept (fairlead/backfill.h).
+struct BackfillConfig {
+  int32_t promises = 0;  // asks of a queue; 0: none
+  /// A promised start is this much later than the first that is possible, of the time that the whole cluster would
+  /// work for the container: so much may be passed for others.
+  int32_t slack_percent = 4000;
+  /// Jobs with less work first (wish small-jobs): work is amount x time, where the time is known.
+  bool run_times = true;
+};
+
 /// What containers of a kind were measured to use is expected of the next of that kind (model::Wishes::learned_use).
 struct LearnedUseConfig {
   /// A kind is a user's, and told by these.
@@ -105,6 +115,7 @@ struct FairleadConfig : BooksConfig {
   MeasuredLoadConfig measured_load;
   OvercommitConfig overcommit;
   LearnedUseConfig learned_use;
+  BackfillConfig backfill;
 };
 
 }  // namespace fairlead::scheduler

@@ -40,7 +40,7 @@ void FairPolicy::ReserveForLarge(Core& core) {
     const AppSlot slot = order_.First(books, servable);
     const App& app = books.apps[slot];
     for (Ask& ask : books.apps.asks(slot)) {
-      if (ask.shape != id || ask.count <= ask.reserved || ask.park != Park::kNo) continue;
+      if (ask.shape != id || ask.count <= ask.reserved || ask.park != Park::kNo || HasTimetable(ask)) continue;
       if (books.FindLimit(app, shape.size, app.needs_master).kind != Limit::Kind::kFree) continue;
       const NodeIndex node = NodeToReserve(books, app, ask);
       if (node.valid()) core.Reserve(slot, ask, node, config_.reservations.duration);
@@ -78,6 +78,7 @@ void FairPolicy::ReserveInOrder(Core& core) {
         const Shape& shape = books.shapes[ask.shape];
         if (!shape.blocked || ask.park != Park::kNo || books.now < shape.blocked_since + config_.reservations.after)
           continue;
+        if (HasTimetable(ask)) continue;
         if (ask.count <= ask.reserved || !books.shapes.MayBePassed(ask.shape, books.types)) continue;
         if (++looks > kLooks || books.reservations.count() >= most) return;
         ReserveFor(core, line[turn], ask);
@@ -102,7 +103,7 @@ NodeIndex FairPolicy::NodeToReserve(const Books& books, const App& app, const As
   NodeIndex best;
   OrderKey best_key;
   for (uint32_t i = 0; i < books.nodes.size(); ++i) {
-    if (!finder.MayReserve(app, ask, NodeIndex{i})) continue;
+    if (!finder.MayReserve(app, ask, NodeIndex{i}) || backfill_.HasAny(NodeIndex{i})) continue;
     Resources missing;
     const Resources free = books.nodes[NodeIndex{i}].free();
     for (size_t t = 0; t < books.types; ++t) missing[t] = std::max<int64_t>(0, size[t] - free[t]);

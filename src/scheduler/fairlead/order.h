@@ -59,6 +59,8 @@ class FairOrder {
 
   const SmallJobs& small_jobs() const { return small_jobs_; }
   void MasterParked(AppSlot slot) { small_jobs_.MasterParked(slot); }
+  /// What the application waits for runs so long, in milliseconds; 0: nobody knows. Refresh follows.
+  void SetRun(AppSlot slot, int64_t run_ms) { small_jobs_.SetRun(slot, run_ms); }
   void KeepMaster(AppSlot slot) { small_jobs_.KeepMaster(slot); }
 
   void Prefetch(const Books& books, AppSlot slot) const;

@@ -30,12 +30,14 @@ void FairPolicy::TreeChanged(const Books& books, const TreeChange& change) {
 void FairPolicy::Place(Core& core) {
   if (!busy_.empty()) ForgetStale(core);
   if (forecast_.any()) CheckOffers(core);
+  if (backfill_.on() && backfill_.Replan(In(core.books()))) WakePassedOver(core, {});
   PlaceInOrder(core);
   if (core.PlaceGangs()) PlaceInOrder(core);
   if (core.books().now >= review_at_) {
     Review(core);
     PlaceInOrder(core);
   }
+  if (backfill_.on()) MakePromises(core);
   if (review_at_ == Instant::Max() && !core.books().shapes.tight().empty()) {
     const base::Duration preemption = config_.preemption.enabled ? config_.preemption.interval : kReviewInterval;
     review_at_ = core.books().now + std::min(kReviewInterval, preemption);
@@ -100,6 +102,7 @@ void FairPolicy::TryAsk(Core& core, AppSlot slot, Ask& ask) {
       if (one.rack && one.count > 0) books.nodes.IndexRack(one.place, books.places);
     }
   }
+  if (backfill_.on()) return TryBesidePromises(core, slot, ask);
   if (forecast_.any()) return TryByMeasures(core, slot, ask);
   const Found found = Finder(books, config_).Find(app, ask, books.now);
   if (found.verdict == Found::Verdict::kFound) {
@@ -198,6 +201,7 @@ void FairPolicy::NodeFreed(Core& core, NodeIndex index) {
   }
   core.WakeNeighbours(node);
   if (!any_waiters_.empty()) Wake(core, any_waiters_, Park::kAny);
+  if (!passed_over_.empty()) WakePassedOver(core, index);
 }
 
 void FairPolicy::Wake(Core& core, std::vector<Waiting>& waiting, Park park) {
@@ -269,6 +273,7 @@ void FairPolicy::Mix(base::StateHasher& hash) const {
   busy_.Mix(hash);
   forecast_.Mix(hash);
   learner_.Mix(hash);
+  backfill_.Mix(hash);
   const auto mix = [&hash](const std::vector<Waiting>& waiting) {
     hash.Mix(waiting.size());
     for (const auto& [slot, serial] : waiting) {

@@ -11,6 +11,7 @@
 #include "base/state.h"
 #include "scheduler/books/blocker.h"
 #include "scheduler/books/core.h"
+#include "scheduler/fairlead/backfill.h"
 #include "scheduler/fairlead/busy_nodes.h"
 #include "scheduler/fairlead/finder.h"
 #include "scheduler/fairlead/order.h"
@@ -28,6 +29,7 @@
 
 namespace fairlead::scheduler::native {
 
+// Large on purpose: a hook for each change of the books, and the steps of the rules, whose states are the parts'.
 class FairPolicy final : public PolicyOf<FairPolicy> {
  public:
   explicit FairPolicy(const FairleadConfig& config)
@@ -35,7 +37,8 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
         order_(config.small_jobs.bound),
         busy_(config.measured_use),
         forecast_(config.measured_load, config.measured_use.stale),
-        learner_(config.learned_use, config.measured_load.settle) {}
+        learner_(config.learned_use, config.measured_load.settle),
+        backfill_(config.backfill) {}
 
   void TreeChanged(const Books& books, const TreeChange& change) override;
   void AppCame(AppSlot slot, const ev::AppAdded& event) override {
@@ -44,13 +47,19 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
   }
   void AppEntered(const Books& books, AppSlot slot) override { order_.Enter(books, slot); }
   void AppLeaves(const Books& books, AppSlot slot) override { order_.Leave(books, slot); }
-  void AppChanged(const Books& books, AppSlot slot) override { order_.Refresh(books, slot); }
+  void AppChanged(const Books& books, AppSlot slot) override {
+    if (backfill_.orders_by_run_times()) order_.SetRun(slot, backfill_.MeanRunOf(In(books), slot));
+    order_.Refresh(books, slot);
+  }
   void QueueChanged(const Books& books, QueueId queue) override { order_.RefreshPath(books, queue); }
   void UsageChanged(const Books& books, QueueId leaf, bool less) override { order_.UsageChanged(books, leaf, less); }
   void DemandChanged(const Books& books, QueueId leaf) override { order_.DemandChanged(books, leaf); }
   void ClassesChanged(const Books& books, uint64_t classes) override { order_.ForgetBlocked(books, classes); }
   void MastersFreed(const Books& books) override { order_.OpenMasters(books); }
   void TotalChanged(const Books& books) override { order_.Rebuild(books); }
+  void ContainerEnds(const Books& books, ContainerSlot slot, int32_t exit_status) override {
+    if (backfill_.on() && exit_status == 0) backfill_.Learn(In(books), books.containers[slot]);
+  }
   void NodeMeasured(Core& core, const ev::NodeMeasured& event) override;
   void UseRecalled(const Books& books, const ev::UseRecalled& event) override { learner_.Recall(event, books.now); }
   void ContainerRecovered(Books& books, ContainerSlot container) override;
@@ -62,7 +71,8 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
   ev::Pending GangLimit(const Books& books, AppSlot slot, int64_t gang) const override;
   ev::Pending Why(const Books& books, AppSlot slot, const Ask& ask, Instant now) const override;
   std::string Check(const Books& books) const override {
-    for (const std::string& wrong : {order_.Check(books), busy_.Check(books.nodes), learner_.Check()}) {
+    for (const std::string& wrong :
+         {order_.Check(books), busy_.Check(books.nodes), learner_.Check(), backfill_.Check(books)}) {
       if (!wrong.empty()) return wrong;
     }
     return "";
@@ -73,8 +83,9 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
 
   /// Everything that stands in the way of the ask.
   std::vector<Blocker> BlockersOf(const Books& books, AppSlot slot, const Ask& ask, Instant now) const;
-  FL_STATE_PART(order_, busy_, forecast_, learner_, offers_checked_at_, any_waiters_, round_waiters_, user_waiters_,
-                review_at_, last_preemption_, starving_since_)
+  const Backfill& backfill() const { return backfill_; }
+  FL_STATE_PART(order_, busy_, forecast_, learner_, backfill_, passed_over_, offers_checked_at_, any_waiters_,
+                round_waiters_, user_waiters_, review_at_, last_preemption_, starving_since_)
 
  private:
   using Waiting = std::pair<AppSlot, uint64_t>;  // an ask, by its serial
@@ -94,6 +105,16 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
   static void Wake(Core& core, std::vector<Waiting>& waiting, Park park);
   void ServeReservations(Core& core, NodeIndex node);
 
+  // beside_promises.cc
+  Backfill::In In(const Books& books) const { return {books, learner_}; }
+  void TryBesidePromises(Core& core, AppSlot slot, Ask& ask);
+  size_t PromisesBefore(const Books& books, AppSlot slot) const;
+  size_t PromisesIn(const Books& books, QueueId leaf) const;
+  void MakePromise(Core& core, AppSlot slot, const Ask& ask);
+  void MakePromises(Core& core);
+  void WakePromised(Core& core);
+  void WakePassedOver(Core& core, NodeIndex node);
+
   // measures.cc
   /// What one more container of the ask is expected to use.
   UseAmounts ExpectedOf(const Books& books, AppSlot slot, const Ask& ask) const;
@@ -104,6 +125,8 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
   void CheckOffers(Core& core);
 
   // large_asks.cc
+  /// Promises keep room for its turn, not reservations.
+  bool HasTimetable(const Ask& ask) const { return backfill_.on() && !backfill_.Unknown(ask.serial); }
   void Review(Core& core);
   void ReserveForLarge(Core& core);
   void ReserveInOrder(Core& core);
@@ -130,6 +153,7 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
 
   // why.cc
   void FindLimits(const Books& books, const App& app, const Ask& ask, std::vector<Blocker>& out) const;
+  void FindPromises(const Books& books, AppSlot slot, const Ask& ask, std::vector<Blocker>& out) const;
   Blocker AllBusy(const Books& books, const Shape& shape) const;
   void FindObstacles(const Books& books, const App& app, const Ask& ask, Instant now, std::vector<Blocker>& out) const;
 
@@ -138,6 +162,8 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
   BusyNodes busy_;
   UseForecast forecast_;
   UseLearner learner_;
+  Backfill backfill_;
+  std::vector<Waiting> passed_over_;            // by a promise on the nodes with room
   Instant offers_checked_at_ = Instant::Max();  // some node may offer more than it has until then
   std::vector<Waiting> any_waiters_;
   std::vector<Waiting> round_waiters_;

@@ -38,7 +38,13 @@ void SmallJobs::Leave(AppSlot slot) { Count(jobs_[slot.value], 0); }
 void SmallJobs::Refresh(const Books& books, AppSlot slot) {
   const App& app = books.apps[slot];
   Job& job = jobs_[slot.value];
-  if (!app.needs_master) return Count(job, PartOf(books, app.pending, kMost));
+  if (!app.needs_master) {
+    const uint64_t part = PartOf(books, app.pending, kMost);
+    if (job.run_ms == 0 || part == 0) return Count(job, part);
+    const auto work = static_cast<unsigned __int128>(part) * static_cast<uint64_t>(job.run_ms) /
+                      static_cast<uint64_t>(kUnknownRun.millis());
+    return Count(job, std::clamp<uint64_t>(static_cast<uint64_t>(work), 1, kMost));
+  }
   Count(job, job.remembered);
 }
 
@@ -101,6 +107,7 @@ void SmallJobs::Mix(base::StateHasher& hash) const {
     hash.Mix(job.before * 4 + uint64_t{job.restartable} * 2 + uint64_t{job.parked});
     hash.Mix(job.left);
     hash.Mix(job.remembered);
+    if (job.run_ms != 0) hash.Mix(static_cast<uint64_t>(job.run_ms));
   }
 }
 

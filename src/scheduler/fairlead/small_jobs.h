@@ -22,6 +22,8 @@ namespace fairlead::scheduler::native {
 /// So the least work comes first, and whoever came more than `bound` later has a later turn: the age counts in the end.
 /// It counts since the application last had an equal part of what its queue uses: who is served does not get older, so
 /// that a job may run for longer than the bound without passing everybody.
+/// Where run times are known (protected backfill), work is the part of the cluster x the time: kUnknownRun for all that
+/// counts as a part alone does where they are not.
 /// An application that has not said yet what it wants (its master waits) counts as having no work.
 ///
 /// Work counts together with that of the same user's applications in the queue that are not larger (in powers of two)
@@ -29,6 +31,9 @@ namespace fairlead::scheduler::native {
 /// O(log users) a change.
 class SmallJobs {
  public:
+  /// The run time of a container whose run time nobody knows.
+  static constexpr base::Duration kUnknownRun = base::Duration::Seconds(50 * 3600);
+
   explicit SmallJobs(base::Duration bound) : bound_(bound) {}
 
   /// A new application; `restartable`: its master may be ended and starts again. Enter follows.
@@ -45,6 +50,7 @@ class SmallJobs {
   /// Its master was ended to let others start: what is left to it is remembered until it starts again.
   void MasterParked(AppSlot slot);
   /// Its master is never ended: it is older than the books know.
+  void SetRun(AppSlot slot, int64_t run_ms) { jobs_[slot.value].run_ms = run_ms; }
   void KeepMaster(AppSlot slot) { jobs_[slot.value].parked = true; }
   /// The application has its part: its age counts from now on. False: it was counted from about now already.
   bool RestartAge(AppSlot slot, base::Instant now);
@@ -70,8 +76,9 @@ class SmallJobs {
     uint64_t remembered = 0;  // what was left when its master was ended
     std::pair<QueueId, UserId> lane;
     uint64_t left = 0;    // billionths of the cluster; counted in the lane
+    int64_t run_ms = 0;   // mean of the containers it waits for; 0: unknown
     uint64_t before = 0;  // with what the lane had at or below its level
-    FL_STATE(app, restartable, parked, came, remembered, lane, left, before)
+    FL_STATE(app, restartable, parked, came, remembered, lane, left, run_ms, before)
   };
   struct Lane {
     uint64_t jobs = 0;  // that count in it

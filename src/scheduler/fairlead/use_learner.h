@@ -32,6 +32,10 @@ class UseLearner {
   UseLearner(const LearnedUseConfig& config, base::Duration settle) : config_(config), settle_(settle) {}
 
   void Came(AppSlot slot, const std::string& user, const std::string& name);
+  /// The kind of containers of the application by all that can tell one, whatever is configured.
+  Kind FullKindOf(AppSlot slot, int32_t priority, const model::Resources& size) const {
+    return {named_[slot.value].user, named_[slot.value].name, priority, size.amount};
+  }
   /// A node has told of its containers.
   void Take(const Books& books, const model::scheduler::NodeMeasured& event);
   /// What a container of the application and shape is expected to use; no more than it books, and all of that while

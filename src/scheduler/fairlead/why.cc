@@ -1,5 +1,6 @@
 #include "scheduler/fairlead/why.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "scheduler/books/core.h"
@@ -84,11 +85,30 @@ std::vector<Blocker> FairPolicy::BlockersOf(const Books& books, AppSlot slot, co
   std::vector<Blocker> blockers;
   FindLimits(books, books.apps[slot], ask, blockers);
   FindObstacles(books, books.apps[slot], ask, now, blockers);
+  if (blockers.empty() && ask.park == Park::kAny) FindPromises(books, slot, ask, blockers);
   return blockers;
 }
 
+/// What keeps the ask from nodes with room, if promises do: the first of them.
+void FairPolicy::FindPromises(const Books& books, AppSlot slot, const Ask& ask, std::vector<Blocker>& out) const {
+  const Promise* first = nullptr;
+  backfill_.ForEach([&](NodeIndex node, const Promise& one) {
+    if (!first && one.app != slot && books.nodes[node].Holds(books.shapes[ask.shape].size)) first = &one;
+  });
+  if (!first) return;
+  out.push_back({ev::PendingReason::kReserved, "",
+                 "where there is room it would be in the way of " + model::ToString(books.apps[first->app].id) +
+                     ", whose start in " + Millis(first->latest - books.now) + " at the latest is promised",
+                 "wait, ask for less, or lower fairlead.scheduler.backfill.promises"});
+}
+
 ev::Pending FairPolicy::Why(const Books& books, AppSlot slot, const Ask& ask, Instant now) const {
-  return Joined(BlockersOf(books, slot, ask, now));
+  ev::Pending out = Joined(BlockersOf(books, slot, ask, now));
+  if (const Promise* promise = backfill_.on() ? backfill_.Of(ask.serial) : nullptr) {
+    out.detail += "; a container of it starts in " + Millis(std::max(promise->start, now) - now) + ", in " +
+                  Millis(std::max(promise->latest, now) - now) + " at the latest: that is promised";
+  }
+  return out;
 }
 
 }  // namespace fairlead::scheduler::native

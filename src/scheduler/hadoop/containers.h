@@ -96,6 +96,7 @@ class Containers {
   void SetLaunched(ContainerSlot slot) { pool_[slot].launched_on_node = true; }
   void SetMarked(ContainerSlot slot, bool marked) { pool_[slot].marked = marked; }
   void SetApart(ContainerSlot slot) { pool_[slot].set_apart = true; }
+  void SetSize(ContainerSlot slot, const model::Resources& size) { pool_[slot].resources = size; }
 
   void Join(ContainerSlot slot, Chain& of_attempt);
   void Leave(ContainerSlot slot, Chain& of_attempt);

@@ -89,6 +89,15 @@ void Nodes::TakeOff(ContainerSlot slot, bool by_node, Containers& containers) {
   node.allocated -= container.resources;
 }
 
+void Nodes::ResizeContainer(ContainerSlot slot, const model::Resources& size, Containers& containers) {
+  const Container& container = containers[slot];
+  Node& node = nodes_[container.node.value];
+  const model::Resources more = size - container.resources;
+  node.unallocated -= more;
+  node.allocated += more;
+  containers.SetSize(slot, size);
+}
+
 uint32_t Nodes::CountIn(NameId rack) const {
   const auto it = of_rack_.find(rack);
   return it == of_rack_.end() ? 0 : static_cast<uint32_t>(it->second.size());

@@ -55,6 +55,8 @@ class Nodes {
   /// SchedulerNode.allocateContainer, and its end (see Containers::TakeOff).
   void Put(ContainerSlot slot, bool launched, Containers& containers);
   void TakeOff(ContainerSlot slot, bool by_node, Containers& containers);
+  /// A container that is on its node gets another size.
+  void ResizeContainer(ContainerSlot slot, const model::Resources& size, Containers& containers);
 
   /// Sum and number of the nodes that are there.
   const model::Resources& total() const { return total_; }

@@ -60,7 +60,7 @@ class TdwPolicy final : public native::PolicyOf<TdwPolicy> {
   void MastersFreed(const Books&) override { masters_freed_ = true; }
   void TotalChanged(const Books&) override { masters_freed_ = true; }
   void ContainerStarted(const Books& books, ContainerSlot container) override;
-  void ContainerEnds(const Books& books, ContainerSlot container) override;
+  void ContainerEnds(const Books& books, ContainerSlot container, int32_t exit_status) override;
   void ContainerLeaves(const Books& books, ContainerSlot container) override;
   void Publish(Books& books, NodeIndex node) override { Index(books, node); }
   bool SetsSizes() const override { return sizes_.any(); }

@@ -44,7 +44,7 @@ void TdwPolicy::ContainerStarted(const Books& books, ContainerSlot slot) {
   Index(books, container.node);  // with the load that counts it
 }
 
-void TdwPolicy::ContainerEnds(const Books& books, ContainerSlot slot) {
+void TdwPolicy::ContainerEnds(const Books& books, ContainerSlot slot, int32_t /*exit_status*/) {
   --AppCounts(books.containers[slot].app)[At(TypeOf(books.containers[slot]))];
 }
 

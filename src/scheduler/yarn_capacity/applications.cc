@@ -6,6 +6,7 @@
 #include "scheduler/yarn_capacity/asks.h"
 #include "scheduler/yarn_capacity/containers.h"
 #include "scheduler/yarn_capacity/dynamic.h"
+#include "scheduler/yarn_capacity/managed.h"
 #include "scheduler/yarn_capacity/placement.h"
 #include "scheduler/yarn_capacity/runnability.h"
 #include "scheduler/yarn_capacity/setup.h"
@@ -17,30 +18,67 @@ using model::Refusal;
 
 namespace {
 
-/// AbstractLeafQueue.validateSubmitApplication.
-bool LeafAccepts(Books& books, QueueId id, const std::string& user, const std::string& name) {
-  Queue& leaf = books.queues[id];
-  if (leaf.state != CapacityQueueState::kRunning || leaf.apps() >= leaf.own.max_apps) return false;
-  if (leaf.own.users.Make(user).apps() >= leaf.own.max_apps_per_user) return false;
-  const Queue& parent = books.queues[leaf.parent];
-  return name != parent.name && parent.state == CapacityQueueState::kRunning;
+std::string IsNotRunning(const Queue& queue) {
+  return "Queue " + queue.path + " is " + std::string(EnumName(queue.state)) +
+         ". Cannot accept submission of application; wait until its state is RUNNING, or set it";
 }
 
-/// LeafQueue.submitApplication and its parents': counts, or changes nothing.
-bool Submit(Books& books, QueueId id, const std::string& user, const std::string& name) {
-  if (!LeafAccepts(books, id, user, name)) return false;
-  books.queues[id].last_submission_ms = books.now_ms;
-  bool accepted = true;
-  for (QueueId at = books.queues[id].parent; at.valid(); at = books.queues[at].parent) {
-    const Queue& parent = books.queues[at];
-    accepted &= name != parent.name && parent.state == CapacityQueueState::kRunning;
+std::string HasNoRoomFor(const Queue& leaf, int32_t apps, const std::string& user, int32_t most, const char* key) {
+  return "Queue " + leaf.path + " already has " + std::to_string(apps) + " applications" +
+         (user.empty() ? "" : " from user " + user) + " of at most " + std::to_string(most) +
+         ", cannot accept submission of application; wait until one ends, or raise " + key;
+}
+
+std::string ParentRefuses(const Queue& parent, const std::string& name) {
+  if (name == parent.name) return "Cannot submit application to non-leaf queue: " + parent.path;
+  return parent.state == CapacityQueueState::kRunning ? "" : IsNotRunning(parent);
+}
+
+/// AbstractLeafQueue.validateSubmitApplication: why not; empty: it takes the application.
+std::string LeafRefuses(Books& books, QueueId id, const std::string& user, const std::string& name) {
+  Queue& leaf = books.queues[id];
+  if (leaf.state != CapacityQueueState::kRunning) return IsNotRunning(leaf);
+  const bool counts = !IsMadeByManaged(books, leaf);  // leaves that may have no share take all
+  if (counts && leaf.apps() >= leaf.own.max_apps) {
+    return HasNoRoomFor(leaf, leaf.apps(), "", leaf.own.max_apps, "its capacity or maximum-applications");
   }
-  if (!accepted) return false;
-  for (QueueId at = books.queues[id].parent; at.valid(); at = books.queues[at].parent) {
+  if (const int32_t apps = leaf.own.users.Make(user).apps(); counts && apps >= leaf.own.max_apps_per_user) {
+    return HasNoRoomFor(leaf, apps, user, leaf.own.max_apps_per_user,
+                        "its minimum-user-limit-percent, user-limit-factor or maximum-applications");
+  }
+  return ParentRefuses(books.queues[leaf.parent], name);
+}
+
+void CountSubmission(Books& books, QueueId leaf) {
+  books.queues[leaf].last_submission_ms = books.now_ms;
+  for (QueueId at = books.queues[leaf].parent; at.valid(); at = books.queues[at].parent) {
     ++books.queues[at].apps_below;
     books.queues[at].last_submission_ms = books.now_ms;
   }
-  return true;
+}
+
+/// LeafQueue.submitApplication and its parents': counts, or changes nothing and says why.
+std::string Submit(Books& books, QueueId id, const std::string& user, const std::string& name) {
+  if (std::string refused = LeafRefuses(books, id, user, name); !refused.empty()) return refused;
+  books.queues[id].last_submission_ms = books.now_ms;
+  for (QueueId at = books.queues[id].parent; at.valid(); at = books.queues[at].parent) {
+    if (std::string refused = ParentRefuses(books.queues[at], name); !refused.empty()) return refused;
+  }
+  CountSubmission(books, id);
+  return "";
+}
+
+/// CapacityScheduler.addApplicationOnRecovery: it was taken before, so no limit counts; a stopped queue drains again.
+void SubmitAgain(Books& books, QueueId leaf, const std::string& user) {
+  books.queues[leaf].own.users.Make(user);
+  CountSubmission(books, leaf);
+  books.queues.ForEachUp(leaf, [](Queue& queue) {
+    if (queue.state == CapacityQueueState::kStopped) queue.state = CapacityQueueState::kDraining;
+  });
+}
+
+std::string LostOnRecovery(const std::string& queue, const char* why) {
+  return "Application killed on recovery as it was submitted to queue " + queue + " which " + why + " after restart.";
 }
 
 /// AbstractCSQueue.appFinished.
@@ -106,13 +144,30 @@ void Apply(Books& books, const ms::AppAdded& event) {
   }
   const int32_t priority = PriorityFor(books, event.priority_given, event.priority, target.short_name);
   if (books.queues[books.queues.root()].apps_below >= books.file.maximum_applications && !event.recovering) {
-    return Refuse(books, event.token, Refusal::kQueueFull, {"root"});
+    return Refuse(
+        books, event.token, Refusal::kQueueFull,
+        {"root", "Maximum system application limit reached, cannot accept submission of application: there are " +
+                     std::to_string(books.file.maximum_applications) +
+                     "; wait until one ends, or raise maximum-applications"});
   }
   const QueueId queue = FindOrMake(books, target);
-  if (!queue.valid()) return Refuse(books, event.token, Refusal::kUnknownQueue, {target.queue});
-  if (!books.queues[queue].leaf) return Refuse(books, event.token, Refusal::kNotALeaf, {target.queue});
-  if (!Submit(books, queue, event.user, target.queue)) {
-    return Refuse(books, event.token, Refusal::kQueueFull, {books.queues[queue].path});
+  if (!queue.valid() || !books.queues[queue].leaf) {
+    std::vector<std::string> about = {target.queue};
+    if (event.recovering) {
+      about.push_back(LostOnRecovery(target.queue, queue.valid() ? "is no longer a leaf queue" : "no longer exists"));
+    }
+    return Refuse(books, event.token, queue.valid() ? Refusal::kNotALeaf : Refusal::kUnknownQueue, std::move(about));
+  }
+  if (event.recovering) {
+    SubmitAgain(books, queue, event.user);
+  } else if (!target.placed && IsMadeByManaged(books, books.queues[queue])) {
+    return Refuse(books, event.token, Refusal::kQueueFull,
+                  {books.queues[queue].path, "Queue " + books.queues[queue].path +
+                                                 " takes what queue mappings place there alone: Queue mapping does not "
+                                                 "exist for user " +
+                                                 event.user});
+  } else if (const std::string refused = Submit(books, queue, event.user, target.queue); !refused.empty()) {
+    return Refuse(books, event.token, Refusal::kQueueFull, {books.queues[queue].path, refused});
   }
   Add(books, event, queue, priority);
   // The master's size and partition count from the attempt on.
@@ -272,7 +327,7 @@ void Apply(Books& books, const ms::AppMoved& event) {
   if (!LabelsAllowed(books, id, books.queues[target])) {
     return Refuse(books, event.token, Refusal::kMoveQueueMaximum, {event.queue});
   }
-  if (!LeafAccepts(books, target, user, event.queue) || !Submit(books, target, user, event.queue)) {
+  if (!Submit(books, target, user, event.queue).empty()) {
     return Refuse(books, event.token, Refusal::kMoveQueueFull, {event.queue, books.queues[target].path});
   }
   if (id.valid()) {

@@ -87,6 +87,21 @@ struct Rounds {
   FL_STATE(marked_ms, idle_queues)
 };
 
+/// Which leaves of managed parents have the template's share, by partition, and when that is looked at again.
+struct ManagedLeaves {
+  std::map<std::string, std::set<PartitionId>> entitled;  // by path
+  int64_t due_ms = INT64_MAX;
+  FL_STATE(entitled, due_ms)
+};
+
+/// When the next pass of asynchronous scheduling is due, and how many there were: the start node is drawn from that.
+struct ProposalPasses {
+  int64_t due_ms = INT64_MAX;  // none: nothing is asked for
+  int64_t pause_ms = 0;
+  uint64_t count = 0;
+  FL_STATE(due_ms, pause_ms, count)
+};
+
 /// Everything that the profile knows: Hadoop's half in parts of scheduler/hadoop, CapacityScheduler's own parts, and
 /// the effects of the running step. Plain values that name each other by number, so a fork is a copy.
 // Large on purpose: one field for each part.
@@ -117,6 +132,8 @@ struct Books {
   /// Labels that containers were asked for with, where it is not that of their node.
   std::map<model::ContainerId, PartitionId> asked_labels;
   Rounds rounds;
+  ProposalPasses passes;
+  ManagedLeaves managed;
   std::vector<std::pair<AttemptId, ContainerSlot>> new_masters;  // of the running event
   int64_t preempt_due_ms = INT64_MAX;
   int64_t queue_check_due_ms = INT64_MAX;
@@ -131,8 +148,8 @@ struct Books {
     return {calc, partitions, leaf.shares, config.minimum_allocation, config.quirks};
   }
   FL_STATE_PART(now_ms, file, labels_of_path, names, containers, nodes, apps, app_priority, master_asks, attempts,
-                starts, partitions, queues, user_limits, parallel, killable, asked_labels, rounds, new_masters,
-                preempt_due_ms, queue_check_due_ms)
+                starts, partitions, queues, user_limits, parallel, killable, asked_labels, rounds, passes, managed,
+                new_masters, preempt_due_ms, queue_check_due_ms)
 };
 
 /// The label that a container was asked for with (RMContainer.getNodeLabelExpression).

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "scheduler/yarn_capacity/activation.h"
+#include "scheduler/yarn_capacity/managed.h"
 
 namespace fairlead::scheduler::yarn_capacity {
 
@@ -69,6 +70,7 @@ Resources RoomOfChild(const Books& books, const Queue& parent, const Queue& chil
 
 /// Normalized weights of children that have weights (AbstractParentQueue.updateClusterResourceLegacyMode).
 static void NormalizeWeights(Books& books, Queue& parent) {
+  if (IsManaged(books, parent)) return;
   for (PartitionId label{0}; label.value < parent.shares.partitions(); ++label.value) {
     if (!parent.shares.Exists(label)) continue;
     for (const QueueId child : parent.children) {

@@ -100,9 +100,10 @@ struct YarnCapacityConfig {
   /// Pass events run them.
   bool timed_passes = true;
   int64_t epoch = 0;  // of the resource manager, part of container ids
+  int64_t seed = 1;   // of the nodes at which passes of asynchronous scheduling start
   Quirks quirks;
   FL_FIELDS(minimum_allocation, max_application_priority, node_labels, masters_on_shared_partitions,
-            include_port_in_node_name, cap_at_largest_node, timed_passes, epoch, quirks)
+            include_port_in_node_name, cap_at_largest_node, timed_passes, epoch, seed, quirks)
 };
 
 /// Reads the keys above; an unreadable or impossible value gives an error that names the key and what to write.

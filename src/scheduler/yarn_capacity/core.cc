@@ -8,12 +8,15 @@
 #include "scheduler/yarn_capacity/applications.h"
 #include "scheduler/yarn_capacity/asks.h"
 #include "scheduler/yarn_capacity/assign.h"
+#include "scheduler/yarn_capacity/asynchronous.h"
 #include "scheduler/yarn_capacity/check.h"
 #include "scheduler/yarn_capacity/containers.h"
 #include "scheduler/yarn_capacity/dynamic.h"
 #include "scheduler/yarn_capacity/from_tree.h"
+#include "scheduler/yarn_capacity/managed.h"
 #include "scheduler/yarn_capacity/nodes.h"
 #include "scheduler/yarn_capacity/preempt.h"
+#include "scheduler/yarn_capacity/resize.h"
 #include "scheduler/yarn_capacity/tree.h"
 #include "scheduler/yarn_capacity/view.h"
 #include "scheduler/yarn_capacity/why.h"
@@ -22,12 +25,11 @@ namespace fairlead::scheduler::yarn_capacity {
 
 namespace ms = model::scheduler;
 
+/// yarn.resourcemanager.monitor.capacity.queue-management.monitoring-interval.
+static constexpr int64_t kEntitlePeriodMs = 1'500;
+
 void Refuse(Books& books, uint64_t token, model::Refusal why, std::vector<std::string> names) {
   books.Emit(ms::CallRefused{token, {why, std::move(names), {}, {}}});
-}
-
-static void Apply(Books& books, const ms::ContainerResized& event) {
-  Refuse(books, event.token, model::Refusal::kResizeFixed);
 }
 
 static void Apply(Books& books, const ms::QueuesReloaded& event) {
@@ -63,6 +65,7 @@ base::Result<std::unique_ptr<YarnCapacityScheduler>> MakeYarnCapacity(const Yarn
   books.out = nullptr;
   if (config.timed_passes) {
     if (queues.preemption.enabled) books.preempt_due_ms = books.now_ms + queues.preemption.monitoring_interval_ms;
+    if (queues.preemption.enabled) books.managed.due_ms = books.now_ms + kEntitlePeriodMs;
     books.queue_check_due_ms = books.now_ms + queues.queue_expiration_seconds * 1000;
   }
   return std::unique_ptr<YarnCapacityScheduler>(std::make_unique<Core>(std::move(books)));
@@ -78,21 +81,31 @@ void Core::Step(base::Instant now, std::span<const ms::Event> events, EffectSink
       std::visit([this](const auto& e) { Apply(books_, e); }, event);
     }
     FinishEvent();
+    NoteForPasses(books_, event);
   }
   if (books_.config.timed_passes) RunDuePasses();
   books_.out = nullptr;
 }
 
 base::Instant Core::NextDeadline() const {
-  const int64_t next = std::min(books_.preempt_due_ms, books_.queue_check_due_ms);
+  const int64_t next =
+      std::min({books_.preempt_due_ms, books_.queue_check_due_ms, books_.passes.due_ms, books_.managed.due_ms});
   if (!books_.config.timed_passes || next == INT64_MAX) return base::Instant::Max();
   return base::Instant{next * 1'000'000};
 }
 
 void Core::RunDuePasses() {
+  if (books_.passes.due_ms <= books_.now_ms) {
+    RunProposalPass(books_);
+    FinishEvent();
+  }
   if (books_.preempt_due_ms <= books_.now_ms) {
     PreemptRound(books_);
     books_.preempt_due_ms = books_.now_ms + std::max<int64_t>(books_.file.preemption.monitoring_interval_ms, 1);
+  }
+  if (books_.managed.due_ms <= books_.now_ms) {
+    EntitleLeaves(books_);
+    books_.managed.due_ms = books_.now_ms + kEntitlePeriodMs;
   }
   if (books_.queue_check_due_ms <= books_.now_ms) {
     RemoveIdleQueues(books_);

@@ -4,6 +4,7 @@
 
 #include "scheduler/hadoop/java.h"
 #include "scheduler/yarn_capacity/capacity.h"
+#include "scheduler/yarn_capacity/managed.h"
 
 namespace fairlead::scheduler::yarn_capacity {
 namespace {
@@ -28,7 +29,7 @@ bool FindMissing(const Books& books, const std::string& leaf, std::vector<std::s
     if (!existing.valid()) existing = names.Find(candidate);
     static_one = names.Find(candidate);
   }
-  if (!existing.valid() || !static_one.valid()) return false;
+  if (!existing.valid() || !static_one.valid() || IsManaged(books, books.queues[existing])) return false;
   const auto keys = books.file.queues.find(books.queues[static_one].path);
   const int32_t deepest = keys == books.file.queues.end()
                               ? books.file.maximum_queue_depth
@@ -60,7 +61,8 @@ QueueId AddChild(Books& books, QueueId parent, const std::string& path, bool lea
 
 /// isEligibleForAutoDeletion.
 bool IsIdle(const Books& books, const Queue& queue) {
-  if (!queue.dynamic || (queue.leaf ? queue.apps() > 0 : !queue.children.empty())) return false;
+  if (!queue.dynamic || IsMadeByManaged(books, queue) || (queue.leaf ? queue.apps() > 0 : !queue.children.empty()))
+    return false;
   return KeysOf(books, queue).auto_removal.value_or(true);
 }
 
@@ -82,7 +84,12 @@ void Remove(Books& books, QueueId id) {
 }  // namespace
 
 QueueId MakeQueue(Books& books, const std::string& path) {
-  if (books.config.quirks.percentages_only || HasEmptyPart(path)) return {};
+  if (HasEmptyPart(path)) return {};
+  const QueueId above = books.queues.Find(PathAbove(path));
+  if (above.valid() && IsManaged(books, books.queues[above])) {
+    return MakeManagedLeaf(books, above, books.queues[above].path + path.substr(path.rfind('.')));
+  }
+  if (books.config.quirks.percentages_only) return {};
   std::vector<std::string> missing;
   if (!FindMissing(books, path, missing)) return {};
   QueueId parent = books.queues.Find(missing.empty() ? PathAbove(path) : PathAbove(missing.front()));

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "scheduler/yarn_capacity/managed.h"
 #include "scheduler/yarn_capacity/placement_3_3.h"
 
 namespace fairlead::scheduler::yarn_capacity {
@@ -134,7 +135,10 @@ Validity Validate(const Books& books, const std::string& path) {
   if (parts.size() < 3) return Validity::kNot;
   const std::string grand = base::Joined(std::span(parts).first(parts.size() - 2), ".");
   if (names.Ambiguous(grand)) return Validity::kNot;
-  return MakesQueues(books, names.Find(grand)) ? Validity::kCreatable : Validity::kNot;
+  const QueueId grand_id = names.Find(grand);
+  // Queues that are made in the older way are leaves.
+  const bool makes = MakesQueues(books, grand_id) && !IsManaged(books, books.queues[grand_id]);
+  return makes ? Validity::kCreatable : Validity::kNot;
 }
 
 bool HasEmptyPart(const std::string& path) {

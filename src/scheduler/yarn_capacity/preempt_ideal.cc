@@ -8,7 +8,7 @@ namespace fairlead::scheduler::yarn_capacity {
 
 using hadoop::java::PriorityQueue;
 
-static int Order(double a, double b) { return a < b ? -1 : (a > b ? 1 : 0); }
+static int Compared(double a, double b) { return a < b ? -1 : (a > b ? 1 : 0); }
 
 namespace {
 
@@ -48,8 +48,8 @@ double Sharing::Satisfaction(const PreemptQueue& queue) const {
 int Sharing::Compare(size_t a, size_t b) const {
   const double has_a = Satisfaction(At(a));
   const double has_b = Satisfaction(At(b));
-  if (At(a).priority != At(b).priority && (has_a < 1) == (has_b < 1)) return Order(At(b).priority, At(a).priority);
-  return Order(has_a, has_b);
+  if (At(a).priority != At(b).priority && (has_a < 1) == (has_b < 1)) return Compared(At(b).priority, At(a).priority);
+  return Compared(has_a, has_b);
 }
 
 void Sharing::Share(const PreemptQueue& parent) {

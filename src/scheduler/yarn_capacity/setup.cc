@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "model/queue_lifetimes.h"
 #include "scheduler/yarn_capacity/capacity.h"
+#include "scheduler/yarn_capacity/managed.h"
 
 namespace fairlead::scheduler::yarn_capacity {
 
@@ -83,6 +84,10 @@ CapacityQueueSettings KeysOf(const Books& books, const Queue& queue) {
   CapacityQueueSettings settings;
   if (const auto* keys = FindKeys(books, queue.path); keys != nullptr) settings = keys->own;
   if (!queue.dynamic) return settings;
+  if (IsMadeByManaged(books, queue)) {
+    Fill(settings, FindKeys(books, books.queues[queue.parent].path)->leaves);
+    return settings;
+  }
   // AbstractLeafQueue.parseAndSetDynamicTemplates writes over what the file says, and the templates over that where
   // the file says nothing.
   const bool own_factor = settings.user_limit_factor.has_value();
@@ -98,6 +103,7 @@ CapacityQueueSettings KeysOf(const Books& books, const Queue& queue) {
 }
 
 bool MayMakeQueues(const Books& books, const Queue& queue) {
+  if (IsManaged(books, queue)) return true;
   return queue.dynamic || (!books.config.quirks.percentages_only && KeysOf(books, queue).auto_creation.value_or(false));
 }
 
@@ -114,7 +120,13 @@ void UpdateUsedShare(Books& books, Queue& queue, PartitionId partition) {
   Share& share = queue.shares.Of(partition);
   share.absolute_used = share.used = 0;
   if (!books.calc.Greater(total, total, {})) return;
-  const Resources guaranteed = books.calc.Max(total, share.effective_min, books.minimum());
+  // A managed leaf without its share counts against the template's.
+  const bool without = queue.shares.absolute(partition) == 0 && IsMadeByManaged(books, queue);
+  const Resources least =
+      without ? hadoop::MultiplyDown(total,
+                                     static_cast<double>(TemplateShare(books, books.queues[queue.parent], partition)))
+              : share.effective_min;
+  const Resources guaranteed = books.calc.Max(total, least, books.minimum());
   share.absolute_used = books.calc.Divide(total, queue.usage.used(partition), total);
   share.used = books.calc.Divide(total, queue.usage.used(partition), guaranteed);
 }
@@ -150,7 +162,11 @@ namespace {
 class SetUpQueue {
  public:
   SetUpQueue(Books& books, QueueId id)
-      : books_(books), id_(id), queue_(books.queues[id]), keys_(KeysOf(books, queue_)) {}
+      : books_(books),
+        id_(id),
+        queue_(books.queues[id]),
+        managed_(IsMadeByManaged(books, queue_)),
+        keys_(KeysOf(books, queue_)) {}
 
   CapacityProblem Run() {
     if (keys_.problem) return keys_.problem;
@@ -218,7 +234,8 @@ class SetUpQueue {
   /// AbstractCSQueue.parseAndSetDynamicTemplates.
   void TakeTemplateLabels() {
     if (!queue_.dynamic) return;
-    const auto of_template = books_.file.configured_labels.find(parent()->path + ".auto-queue-creation-v2.template");
+    const auto of_template = books_.file.configured_labels.find(
+        parent()->path + (managed_ ? ".leaf-queue-template" : ".auto-queue-creation-v2.template"));
     if (of_template != books_.file.configured_labels.end() && of_template->second.size() > 1) {
       books_.labels_of_path[queue_.path] = of_template->second;
     }
@@ -251,7 +268,7 @@ class SetUpQueue {
       float weight = -1;
       if (capacity != keys_.capacity.end()) {
         if (capacity->second.problem) return capacity->second.problem;
-        if (!root) percent = capacity->second.percent;
+        if (!root && HasShare(id)) percent = capacity->second.percent;
         weight = capacity->second.weight;
       }
       if (maximum != keys_.maximum_capacity.end()) {
@@ -276,6 +293,9 @@ class SetUpQueue {
     return {};
   }
 
+  /// Leaves of managed parents have their share at times.
+  bool HasShare(PartitionId id) const { return !managed_ || IsEntitled(books_, queue_, id); }
+
   float MasterPercent(const std::string& label) const {
     const auto own = keys_.am_percent.find(label);
     if (own != keys_.am_percent.end()) return own->second;
@@ -296,7 +316,8 @@ class SetUpQueue {
       const std::string& label = books_.partitions.Name(id);
       const auto capacity = keys_.capacity.find(label);
       const auto maximum = keys_.maximum_capacity.find(label);
-      const Resources least = capacity == keys_.capacity.end() ? Resources{} : capacity->second.amount;
+      const bool none = capacity == keys_.capacity.end() || !HasShare(id);
+      const Resources least = none ? Resources{} : capacity->second.amount;
       Resources most = maximum == keys_.maximum_capacity.end() ? Resources{} : maximum->second.amount;
       if (above != nullptr) {
         const Resources& over = above->shares[id].configured_max;
@@ -397,7 +418,7 @@ class SetUpQueue {
       const std::string& label = books_.partitions.Name(id);
       std::vector<CapacityEntry> least = VectorOf(keys_.capacity, label, {});
       std::vector<CapacityEntry> most = VectorOf(keys_.maximum_capacity, label, {CapacityUnit::kAbsolute, 0});
-      if (queue_.dynamic && least.empty()) {
+      if (queue_.dynamic && !managed_ && least.empty()) {
         least.assign(books_.calc.types(), {CapacityUnit::kWeight, 1});
         most.assign(books_.calc.types(), {CapacityUnit::kPercent, 100});
       }
@@ -501,6 +522,7 @@ class SetUpQueue {
   Books& books_;
   QueueId id_;
   Queue& queue_;
+  const bool managed_;  // made in the older way
   const CapacityQueueSettings keys_;
 };
 

@@ -6,6 +6,7 @@
 #include "base/java_number.h"
 #include "scheduler/yarn_capacity/activation.h"
 #include "scheduler/yarn_capacity/capacity.h"
+#include "scheduler/yarn_capacity/managed.h"
 #include "scheduler/yarn_capacity/placement.h"
 #include "scheduler/yarn_capacity/runnability.h"
 #include "scheduler/yarn_capacity/setup.h"
@@ -41,9 +42,12 @@ CapacityProblem Parse(Books& books, QueueId parent, const std::string& name, siz
   if (leaf && !parent.valid()) {
     return {CapacityFault::kState, "Queue configuration missing child queue names for " + name};
   }
-  if (keys.auto_creation_legacy.value_or(false) || keys.reservable.value_or(false)) {
+  if (keys.reservable.value_or(false)) {
+    return {CapacityFault::kArgument, path + ": reservable is not supported; remove the key"};
+  }
+  if (keys.auto_creation_legacy.value_or(false) && !names.empty()) {
     return {CapacityFault::kArgument,
-            path + ": auto-create-child-queue and reservable are not supported; remove the key"};
+            path + " has auto-create-child-queue.enabled and queues of its own; " + "take one of them out"};
   }
   const QueueId id = books.queues.Make(path, parent, leaf);
   parsed.all.push_back(id);
@@ -180,7 +184,8 @@ CapacityProblem CheckChildren(const Books& books, QueueId id, const std::vector<
 }  // namespace
 
 CapacityProblem SetChildren(Books& books, QueueId id, const std::vector<QueueId>& children) {
-  if (books.file.legacy_queue_mode) {
+  // Leaves of managed parents have what is dealt out to them.
+  if (books.file.legacy_queue_mode && !IsManaged(books, books.queues[id])) {
     if (CapacityProblem problem = CheckChildren(books, id, children)) return problem;
   }
   books.queues[id].children = children;
@@ -373,10 +378,12 @@ CapacityProblem ReadAgain(Books& books) {
   if (!problem) problem = CheckHierarchy(books, parsed);
   if (!problem) {
     UpdateNames(books, parsed);
+    ForgetEntitled(books);
     problem = Reinitialize(books, books.queues.root(), parsed.root);
   }
   if (!problem) {
     UpdateCluster(books);
+    EntitleLeaves(books);
     problem = CheckMapping(books);
   }
   if (!problem) {

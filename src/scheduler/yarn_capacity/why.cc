@@ -3,6 +3,7 @@
 #include <string>
 
 #include "model/resource_words.h"
+#include "scheduler/yarn_capacity/activation.h"
 #include "scheduler/yarn_capacity/asks.h"
 
 namespace fairlead::scheduler::yarn_capacity {
@@ -112,14 +113,28 @@ class Explainer {
       return Say(PendingReason::kMaxRunningApps, detail,
                  "wait until one ends, or raise max-parallel-apps of the queue");
     }
-    if (!leaf_.own.pending.Has(IdOf())) return false;
+    return leaf_.own.pending.Has(IdOf()) && ForTheMasters();
+  }
+
+  /// What masters of the queue may use, then those of the user.
+  bool ForTheMasters() {
     const PartitionId where = attempt_.master_partition;
+    const Resources& own = attempt_.usage.masters(where);
+    const User* user = leaf_.own.users.Find(attempt_.user);
+    if (user != nullptr && books_.calc.FitsIn(leaf_.usage.masters(where) + own, leaf_.usage.master_limit(where))) {
+      const Resources limit = UserMasterLimit(books_, leaf_, where, attempt_.user);
+      return Say(
+          PendingReason::kMasterShare,
+          "masters of user " + attempt_.user + " in queue " + leaf_.path + " use " +
+              InWords(user->usage.masters(where)) + " of at most " + InWords(limit) + "; this one needs " +
+              InWords(own),
+          "wait until an application of the user ends, or raise minimum-user-limit-percent, user-limit-factor or "
+          "maximum-am-resource-percent of the queue");
+    }
     return Say(PendingReason::kMasterShare,
                "masters of queue " + leaf_.path + " use " + InWords(leaf_.usage.masters(where)) + " of at most " +
-                   InWords(leaf_.usage.master_limit(where)) + "; this one needs " +
-                   InWords(attempt_.usage.masters(where)),
-               "wait until an application of the queue ends, or raise its maximum-am-resource-percent (a user's "
-               "part of it goes by minimum-user-limit-percent and user-limit-factor)");
+                   InWords(leaf_.usage.master_limit(where)) + "; this one needs " + InWords(own),
+               "wait until an application of the queue ends, or raise its maximum-am-resource-percent");
   }
 
   bool ForThePartition() {

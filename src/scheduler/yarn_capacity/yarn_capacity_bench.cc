@@ -56,6 +56,59 @@ void CapacityGrantsMultiple(benchmark::State& state) { Grants(state, true, false
 void CapacityGrantsDominant(benchmark::State& state) { Grants(state, false, true); }
 void CapacityGrantsMultipleDominant(benchmark::State& state) { Grants(state, true, true); }
 
+/// A preemption round over a full cluster of 20 containers a node: half of the queues have all, the others want theirs.
+void CapacityPreemptionRound(benchmark::State& state) {
+  const int nodes = static_cast<int>(state.range(0));
+  const int leaves = static_cast<int>(state.range(1));
+  model::CapacityQueues queues = Queues(leaves, true, true);
+  queues.offswitch_per_heartbeat = 20;
+  queues.preemption.enabled = true;
+  queues.preemption.wait_before_kill_ms = INT32_MAX;
+  YarnCapacityConfig config;
+  config.timed_passes = false;
+  auto core = MakeYarnCapacity(config, queues);
+  if (!core.ok()) return state.SkipWithError(core.error().message.c_str());
+  EffectSink effects;
+  int64_t granted = 0;
+  const auto send = [&](model::scheduler::Event event) {
+    effects.clear();
+    (*core)->Step({}, {&event, 1}, effects);
+    for (const auto& effect : effects) granted += std::holds_alternative<model::scheduler::Granted>(effect) ? 1 : 0;
+  };
+  const auto submit = [&](uint32_t app, const std::string& queue) {
+    model::scheduler::AppAdded added;
+    added.app = {app};
+    added.id = {1700000000000, static_cast<int32_t>(app) + 1};
+    added.queue = queue;
+    added.user = "user" + std::to_string(app % 50);
+    added.place = false;
+    added.unmanaged = true;
+    send(added);
+    send(model::scheduler::AttemptAdded{{app}, 1, false});
+    model::scheduler::Allocate call;
+    call.app = {app};
+    call.asks = {{1, 0, "*", true, model::Resources::Of(1024, 1), nodes * 20, ""}};
+    send(call);
+  };
+  for (int n = 0; n < nodes; ++n) {
+    send(model::scheduler::NodeAdded{
+        {static_cast<uint32_t>(n)}, "host" + std::to_string(n), 1, "/rack", model::Resources::Of(20 * 1024, 20), {}});
+  }
+  for (int q = 0; q < leaves / 2; ++q) submit(static_cast<uint32_t>(q), BusyCluster::QueueName(q));
+  for (int n = 0; n < nodes; ++n) send(model::scheduler::NodeUpdated{{static_cast<uint32_t>(n)}, {}, {}});
+  for (int n = 0; n < nodes; ++n) send(model::scheduler::NodeUpdated{{static_cast<uint32_t>(n)}, {}, {}});
+  if (granted < nodes * 19) return state.SkipWithError("the cluster is not full");
+  for (int q = leaves / 2; q < leaves; ++q) submit(static_cast<uint32_t>(q), BusyCluster::QueueName(q));
+  for (auto _ : state) send(model::scheduler::Pass{model::scheduler::PassKind::kPreempt});
+  state.counters["containers"] = static_cast<double>(granted);
+  state.counters["marked"] = static_cast<double>(effects.size());
+}
+BENCHMARK(CapacityPreemptionRound)
+    ->Args({500, 100})
+    ->Args({5000, 100})
+    ->Args({5000, 500})
+    ->Unit(benchmark::kMillisecond);
+
 void Sizes(benchmark::internal::Benchmark* bench) {
   bench->Args({1000, 10, 100})->Args({1000, 100, 1000})->Args({5000, 100, 1000})->Args({5000, 100, 5000});
 }

@@ -3,17 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/check.h"
+#include "model/rejection.h"
 #include "scheduler/yarn_capacity/from_tree.h"
+#include "scheduler/yarn_capacity/test_cluster.h"
 
 // What recordings do not say: other profiles' queues, the reasons of Why, states that are written and read again.
 
 namespace fairlead::scheduler::yarn_capacity {
 namespace {
 
-namespace ms = model::scheduler;
-using model::AppIndex;
-using model::Resources;
 using ms::PendingReason;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -25,82 +23,6 @@ model::QueueTree Tree(const std::vector<std::pair<std::string, double>>& weights
     tree.queues.back().weight = weight;
   }
   return tree;
-}
-
-class Cluster {
- public:
-  explicit Cluster(const model::CapacityQueues& queues, std::vector<ms::ClusterLabel> labels = {}) {
-    YarnCapacityConfig config;
-    config.minimum_allocation = Resources::Of(256, 1);
-    config.timed_passes = false;
-    config.cap_at_largest_node = false;
-    auto made = MakeYarnCapacity(config, queues, labels);
-    FL_CHECK(made.ok(), "queues of the test");
-    core_ = std::move(*made);
-  }
-
-  void AddNode(int64_t mib, int64_t vcores, std::vector<std::string> labels = {}) {
-    const std::string host = "n" + std::to_string(nodes_);
-    Send(ms::NodeAdded{{nodes_++}, host, 1, "/r", Resources::Of(mib, vcores), std::move(labels)});
-  }
-  AppIndex Submit(const std::string& queue, const std::string& user = "u", int64_t master_mib = 256) {
-    const AppIndex app{apps_++};
-    ms::AppAdded added;
-    added.app = app;
-    added.id = {1, static_cast<int32_t>(app.value) + 1};
-    added.queue = queue;
-    added.user = user;
-    added.master_asks = {AskFor(master_mib, 1, 0)};
-    Send(std::move(added));
-    Send(ms::AttemptAdded{app, 1, false});
-    Allocate(app, AskFor(master_mib, 1, 0));
-    Beat();
-    return app;
-  }
-  static model::Ask AskFor(int64_t mib, int32_t count, int32_t priority = 1) {
-    model::Ask ask;
-    ask.name = "*";
-    ask.priority = priority;
-    ask.capability = Resources::Of(mib, 1);
-    ask.count = count;
-    return ask;
-  }
-  void Allocate(AppIndex app, model::Ask ask) {
-    ms::Allocate call;
-    call.app = app;
-    call.asks = {std::move(ask)};
-    Send(std::move(call));
-  }
-  void Beat() {
-    for (uint32_t node = 0; node < nodes_; ++node) Send(ms::NodeUpdated{{node}, {}, {}});
-  }
-  ms::Pending Why(AppIndex app) const {
-    const std::vector<ms::Pending> all = core_->Why(app, {});
-    return all.empty() ? ms::Pending{} : all.front();
-  }
-  YarnCapacityScheduler& core() { return *core_; }
-  const EffectSink& effects() const { return effects_; }
-  template <class Event>
-  void Send(Event event) {
-    const ms::Event one = std::move(event);
-    effects_.clear();
-    core_->Step({}, {&one, 1}, effects_);
-    ASSERT_EQ(core_->CheckInvariants(), "");
-  }
-
- private:
-  std::unique_ptr<YarnCapacityScheduler> core_;
-  EffectSink effects_;
-  uint32_t nodes_ = 0;
-  uint32_t apps_ = 0;
-};
-
-std::map<std::string, float> SharesOf(YarnCapacityScheduler& core) {
-  std::map<std::string, float> shares;
-  for (const QueueView& queue : core.GetQueues().queues) {
-    shares[queue.name] = queue.capacity->partitions.at("").absolute;
-  }
-  return shares;
 }
 
 TEST(CapacityQueuesFrom, WeightsAreThoseOfTheTree) {
@@ -161,10 +83,7 @@ TEST(CapacityWhy, NamesTheLimitThatBinds) {
 
 TEST(CapacityWhy, NamesTheMaximumOfAQueueAndTheLimitOfAUser) {
   model::CapacityQueues queues = Halves();
-  model::CapacityValue half;
-  half.percent = 50;
-  half.vector.assign(model::ResourceTypes::Count(), {model::CapacityUnit::kPercent, 50});
-  queues.queues["root.a"].own.maximum_capacity[""] = half;
+  queues.queues["root.a"].own.maximum_capacity[""] = Percent(50);
   queues.queues["root.b"].own.user_limit_factor = 1;
   Cluster cluster(queues);
   cluster.AddNode(8192, 8);
@@ -182,6 +101,76 @@ TEST(CapacityWhy, NamesTheMaximumOfAQueueAndTheLimitOfAUser) {
   EXPECT_THAT(cluster.Why(other).detail, HasSubstr("which 1 active user shares"));
 }
 
+TEST(CapacityWhy, NamesWhatTheMastersOfAUserMayUse) {
+  model::CapacityQueues queues = Halves();
+  queues.legacy_queue_mode = true;
+  queues.queues["root.a"].own.user_limit_factor = 1;
+  queues.queues["root.a"].own.am_percent[""] = 0.5F;
+  Cluster cluster(queues);
+  cluster.AddNode(12288, 16);  // a third each: 4096 MiB, the masters of a user half of it
+  cluster.Submit("root.a", "ann", 1024);
+  cluster.Submit("root.a", "ann", 1024);
+  const AppIndex waits = cluster.Submit("root.a", "ann", 1024);
+  EXPECT_EQ(cluster.Why(waits).reason, PendingReason::kMasterShare);
+  EXPECT_THAT(cluster.Why(waits).detail, HasSubstr("masters of user ann in queue root.a use 2048 MiB"));
+  EXPECT_THAT(cluster.Why(waits).detail, HasSubstr("of at most 2048 MiB"));
+  EXPECT_THAT(cluster.Why(waits).remedy, HasSubstr("user-limit-factor"));
+}
+
+/// A submission that a queue does not take, in Hadoop's words, with numbers and what to do.
+TEST(CapacityWhy, ARefusedSubmissionIsTold) {
+  model::CapacityQueues queues = Halves();
+  queues.queues["root.a"].own.state = model::CapacityQueueState::kStopped;
+  queues.queues["root.b"].own.maximum_applications = 1;
+  Cluster cluster(queues);
+  cluster.AddNode(8192, 8);
+  const auto refused = [&](const std::string& queue) {
+    ms::AppAdded added;
+    added.app = {50};
+    added.id = {1, 51};
+    added.queue = queue;
+    added.user = "u";
+    added.token = 5;
+    cluster.Send(std::move(added));
+    const std::vector<ms::CallRefused> all = cluster.Got<ms::CallRefused>();
+    return all.empty() ? std::string("taken") : model::RejectionText(all.front().refused);
+  };
+  EXPECT_EQ(
+      refused("root.a"),
+      "Queue root.a is STOPPED. Cannot accept submission of application; wait until its state is RUNNING, or set it");
+  cluster.Submit("root.b");
+  EXPECT_EQ(refused("root.b"),
+            "Queue root.b already has 1 applications of at most 1, cannot accept submission of application; wait until "
+            "one ends, or raise its capacity or maximum-applications");
+}
+
+TEST(YarnCapacity, ARecoveredApplicationIsTakenWhateverLimitsSay) {
+  model::CapacityQueues queues = Halves();
+  queues.queues["root.a"].own.state = model::CapacityQueueState::kStopped;
+  queues.queues["root.a"].own.maximum_applications = 0;
+  queues.queues["root"].own.auto_creation = false;
+  Cluster cluster(queues);
+  ms::AppAdded added;
+  added.app = {0};
+  added.id = {1, 1};
+  added.queue = "root.a";
+  added.user = "u";
+  added.recovering = true;
+  added.token = 5;
+  cluster.Send(added);
+  ASSERT_EQ(cluster.Got<ms::AppAccepted>().size(), 1u);
+  EXPECT_EQ(cluster.core().GetQueues().queues.at(1).capacity->state, model::CapacityQueueState::kDraining);
+  cluster.Send(ms::AppRemoved{{0}});
+  EXPECT_EQ(cluster.core().GetQueues().queues.at(1).capacity->state, model::CapacityQueueState::kStopped);
+  added.app = {1};
+  added.id = {1, 2};
+  added.queue = "root.gone";
+  cluster.Send(added);
+  EXPECT_EQ(
+      model::RejectionText(cluster.Got<ms::CallRefused>().at(0).refused),
+      "Application killed on recovery as it was submitted to queue root.gone which no longer exists after restart.");
+}
+
 TEST(CapacityWhy, NamesThePartition) {
   model::CapacityQueues queues = Halves();
   queues.queues["root.a"].own.accessible_labels = std::vector<std::string>{};
@@ -196,6 +185,16 @@ TEST(CapacityWhy, NamesThePartition) {
   cluster.Allocate(barred, labelled());
   EXPECT_EQ(cluster.Why(barred).reason, PendingReason::kLabel);
   EXPECT_THAT(cluster.Why(barred).detail, HasSubstr("queue root.a may not use partition fast"));
+}
+
+TEST(YarnCapacity, ADefaultLabelIsTheParentsWhereTheQueueSaysNone) {
+  model::CapacityQueues queues = Halves();
+  queues.queues["root"].own.default_label_expression = "fast";
+  queues.queues["root.b"].own.default_label_expression = "slow";
+  const Cluster cluster(queues, {{"fast", true}, {"slow", true}});
+  EXPECT_EQ(cluster.core().DefaultLabelOf("root.a"), "fast");
+  EXPECT_EQ(cluster.core().DefaultLabelOf("root.b"), "slow");
+  EXPECT_EQ(cluster.core().DefaultLabelOf("root.none"), "");
 }
 
 TEST(YarnCapacity, AStateThatIsReadGoesOnAsTheOther) {

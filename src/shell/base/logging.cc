@@ -14,9 +14,6 @@
 namespace fairlead::shell {
 namespace {
 
-constexpr size_t kFileBytes = 64u << 20;
-constexpr size_t kFilesKept = 5;
-
 bool NeedsQuotes(const std::string& value) {
   return value.empty() || value.find_first_of(" \t\n\"=") != std::string::npos;
 }
@@ -32,16 +29,17 @@ std::string Quoted(const std::string& value) {
 
 class SpdLog final : public env::Log {
  public:
-  SpdLog(const std::string& daemon, const std::string& file, env::LogLevel level) {
+  SpdLog(const std::string& daemon, const LogOptions& options) {
     auto unrepeated = std::make_shared<spdlog::sinks::dup_filter_sink_mt>(std::chrono::seconds(1));
-    if (file.empty()) {
+    if (options.file.empty()) {
       unrepeated->add_sink(std::make_shared<spdlog::sinks::stderr_sink_mt>());
     } else {
-      unrepeated->add_sink(std::make_shared<spdlog::sinks::rotating_file_sink_mt>(file, kFileBytes, kFilesKept));
+      unrepeated->add_sink(std::make_shared<spdlog::sinks::rotating_file_sink_mt>(options.file, options.file_mib << 20,
+                                                                                  options.files_kept));
     }
     logger_ = std::make_shared<spdlog::logger>(daemon, unrepeated);
     logger_->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %^%L%$ %n %v", spdlog::pattern_time_type::utc);
-    logger_->set_level(Level(level));
+    logger_->set_level(Level(options.level));
     logger_->flush_on(spdlog::level::info);
   }
 
@@ -87,8 +85,8 @@ class SpdLog final : public env::Log {
 
 }  // namespace
 
-std::unique_ptr<env::Log> MakeLog(const std::string& daemon, const std::string& file, env::LogLevel level) {
-  return std::make_unique<SpdLog>(daemon, file, level);
+std::unique_ptr<env::Log> MakeLog(const std::string& daemon, const LogOptions& options) {
+  return std::make_unique<SpdLog>(daemon, options);
 }
 
 }  // namespace fairlead::shell

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -7,9 +8,17 @@
 
 namespace fairlead::shell {
 
-/// A log of one daemon on stderr or in a file (rotated at 64 MiB, 5 kept): "2026-01-31T12:00:00.123Z INFO rm what
-/// key=value". Lines of one text that repeat within a second are counted instead of written; of warnings with one
-/// sentence more than 100 in ten seconds are, since strangers may cause some.
-std::unique_ptr<env::Log> MakeLog(const std::string& daemon, const std::string& file, env::LogLevel level);
+/// Where a daemon logs, how much it says, and how much of it is kept.
+struct LogOptions {
+  std::string file;  // empty: stderr
+  env::LogLevel level = env::LogLevel::kInfo;
+  uint64_t file_mib = 64;   // a file that has grown to this is set aside, rm.log as rm.1.log
+  uint64_t files_kept = 5;  // of those set aside
+};
+
+/// A log of one daemon on stderr or in a rotated file: "2026-01-31T12:00:00.123Z INFO rm what key=value". Lines of one
+/// text that repeat within a second are counted instead of written; of warnings with one sentence more than 100 in ten
+/// seconds are, since strangers may cause some.
+std::unique_ptr<env::Log> MakeLog(const std::string& daemon, const LogOptions& options);
 
 }  // namespace fairlead::shell

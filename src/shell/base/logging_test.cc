@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 
 namespace fairlead::shell {
@@ -22,7 +23,7 @@ int64_t Count(const std::string& path, const std::string& sentence) {
 TEST(Log, AStrangerFillsNoDiskWithWarnings) {
   const std::string path = testing::TempDir() + "fl_log_" + std::to_string(::getpid());
   {
-    const auto log = MakeLog("test", path, env::LogLevel::kInfo);
+    const auto log = MakeLog("test", {path});
     for (int i = 0; i < 5000; ++i) {
       log->Warn("a connection is closed", {{"peer", std::to_string(i)}});
       log->Info("an application is accepted", {{"id", std::to_string(i)}});
@@ -36,10 +37,32 @@ TEST(Log, AStrangerFillsNoDiskWithWarnings) {
   std::filesystem::remove(path);
 }
 
+TEST(Log, AsMuchIsKeptOfAFileAsIsAskedFor) {
+  const std::filesystem::path directory = testing::TempDir() + "fl_kept_" + std::to_string(::getpid());
+  std::filesystem::create_directory(directory);
+  {
+    LogOptions options{directory / "rm.log"};
+    options.file_mib = 1;
+    options.files_kept = 2;
+    const auto log = MakeLog("test", options);
+    for (int i = 0; i < 3400; ++i) {  // a hundred of each sentence: none is left out
+      log->Info("event " + std::to_string(i / 100), {{"id", std::to_string(i)}, {"text", std::string(1000, 'x')}});
+    }
+  }
+  std::map<std::string, uintmax_t> kept;
+  for (const auto& file : std::filesystem::directory_iterator(directory)) {
+    kept[file.path().filename()] = file.file_size();
+  }
+  using testing::Key;
+  EXPECT_THAT(kept, testing::UnorderedElementsAre(Key("rm.log"), Key("rm.1.log"), Key("rm.2.log")));
+  for (const auto& [name, bytes] : kept) EXPECT_LE(bytes, uintmax_t{1} << 20) << name;
+  std::filesystem::remove_all(directory);
+}
+
 TEST(Log, LongNamesOfStrangersAreCutAndManyOfThemAreLeftOut) {
   const std::string path = testing::TempDir() + "fl_long_log_" + std::to_string(::getpid());
   {
-    const auto log = MakeLog("test", path, env::LogLevel::kInfo);
+    const auto log = MakeLog("test", {path});
     const std::string name(20'000, 'x');
     for (int i = 0; i < 5000; ++i)
       log->Info("an application registers", {{"id", std::to_string(i)}, {"name", name}, {"user", name}});

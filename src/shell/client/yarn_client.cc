@@ -11,7 +11,9 @@
 #include "env_posix/posix_loop.h"
 #include "process/http/client.h"
 #include "process/rpc/rpc_client.h"
+#include "shell/client/ha_client.h"
 #include "shell/kerberos/kerberos.h"
+#include "wire/hadoop_rpc/base64.h"
 #include "wire/yarn/protocols.h"
 
 namespace fairlead::shell {
@@ -43,6 +45,7 @@ env::Endpoint Connectable(env::Endpoint endpoint) {
 struct ClientLogin {
   std::unique_ptr<env::Gss> gss;  // with the ticket of kinit; null without Kerberos
   std::string manager_principal;
+  std::string web_principal;  // "HTTP/_HOST@EXAMPLE.COM"; empty: pages take no ticket
   wire::hadoop_rpc::Protections protections;
 };
 
@@ -59,9 +62,22 @@ base::Result<ClientLogin> ReadLogin(env::Loop& loop, const config::HadoopConf& c
     base::Result<std::unique_ptr<env::Gss>> gss = env_kerberos::MakeGss(loop, {});
     if (!gss.ok()) return gss.error();
     out.gss = std::move(*gss);
+    out.web_principal = WebPrincipal(conf, out.manager_principal);
   }
   if (!conf.errors().empty()) return base::Error{conf.ErrorText()};
   return out;
+}
+
+/// HADOOP_PROXY_USER, or "".
+std::string ProxyUser() {
+  const char* name = std::getenv("HADOOP_PROXY_USER");
+  return name != nullptr ? name : "";
+}
+
+endpoints::yarn::RpcUser UserOf(const std::string& user, std::string manager_principal) {
+  const std::string proxy = ProxyUser();
+  if (proxy.empty()) return {user, "", std::nullopt, std::move(manager_principal)};
+  return {proxy, user, std::nullopt, std::move(manager_principal)};
 }
 
 class BlockingYarnClient final : public YarnClient {
@@ -72,9 +88,9 @@ class BlockingYarnClient final : public YarnClient {
         gss_(std::move(login.gss)),
         rpc_(*loop_, *loop_, {}, {gss_.get(), std::move(login.protections)}),
         managers_(std::move(managers)),
-        target_{managers_[0].rpc,
-                std::string(wire::yarn::kApplicationClientProtocol),
-                {user, "", std::nullopt, std::move(login.manager_principal)}},
+        target_{managers_[0].rpc, std::string(wire::yarn::kApplicationClientProtocol),
+                UserOf(user, std::move(login.manager_principal))},
+        web_principal_(std::move(login.web_principal)),
         user_(std::move(user)),
         patience_(managers_.size() > 1 ? kPatienceForTakeover : kPatience) {}
 
@@ -88,6 +104,8 @@ class BlockingYarnClient final : public YarnClient {
       const RpcError& error = answer.error();
       const bool standby = error.remote.class_name == endpoints::yarn::exceptions::kStandby;
       if (error.kind == RpcErrorKind::kRemote && !standby) return Remote(error.remote);
+      // Who calls was shown, and may not: another ticket would not help.
+      if (error.remote.class_name == endpoints::yarn::exceptions::kAuthorization) return Remote(error.remote);
       if (error.kind == RpcErrorKind::kLogin && !standby && gss_) {
         return base::Error{"cannot log in to the resource manager at " + target_.address.ToString() +
                                " by Kerberos: " + error.message + "; kinit gets a ticket, klist shows it",
@@ -162,15 +180,42 @@ class BlockingYarnClient final : public YarnClient {
     return result;
   }
 
+  /// Shows a ticket, where pages take one and there is one; else the answer is 401.
+  std::string AddTicket(process::http::ClientRequest& request) {
+    const auto context = gss_->Initiate(web_principal_, request.endpoint.host);
+    base::Result<env::GssContext::Token> token = base::Error{"the KDC does not answer"};
+    context->Step("", [&](base::Result<env::GssContext::Token> stepped) {
+      token = std::move(stepped);
+      loop_->Stop();
+    });
+    loop_->Run();
+    if (!token.ok()) return token.error().message;
+    request.headers.emplace_back("Authorization", "Negotiate " + wire::hadoop_rpc::EncodeBase64(token->bytes));
+    return "";
+  }
+
   base::Result<process::http::Response> Fetch(process::http::ClientRequest request) {
-    request.target += (request.target.find('?') == std::string::npos ? "?" : "&") + std::string("user.name=") +
-                      process::http::PercentEncode(user_);
+    const auto add = [&](const std::string& name, const std::string& value) {
+      request.target += (request.target.find('?') == std::string::npos ? "?" : "&") + name + "=" +
+                        process::http::PercentEncode(value);
+    };
+    if (!gss_) add("user.name", user_);
+    if (const std::string proxy = ProxyUser(); !proxy.empty()) add("doAs", proxy);
+    std::string no_ticket;
+    if (!web_principal_.empty()) no_ticket = AddTicket(request);
+    const env::Endpoint at = request.endpoint;
     base::Result<process::http::Response> result = base::Error{"no answer"};
     process::http::Fetch(*loop_, *loop_, std::move(request), [&](base::Result<process::http::Response> answer) {
       result = std::move(answer);
       loop_->Stop();
     });
     loop_->Run();
+    if (result.ok() && result->status == 401) {
+      return base::Error{"cannot log in to the pages at " + at.ToString() +
+                             " by Kerberos: " + (no_ticket.empty() ? "the ticket is not taken" : no_ticket) +
+                             "; kinit gets a ticket, klist shows it",
+                         kRmRefused};
+    }
     return result;
   }
 
@@ -186,6 +231,7 @@ class BlockingYarnClient final : public YarnClient {
   const std::vector<Manager> managers_;
   size_t current_ = 0;  // of them
   process::rpc::RpcTarget target_;
+  const std::string web_principal_;
   std::string user_;
   Duration patience_;
 };
@@ -219,6 +265,35 @@ base::Result<std::unique_ptr<YarnClient>> YarnClient::Create(const config::Hadoo
   if (!login.ok()) return login.error();
   return std::unique_ptr<YarnClient>(
       std::make_unique<BlockingYarnClient>(std::move(loop), std::move(managers), user, std::move(*login)));
+}
+
+base::Result<std::string> CallHa(const config::HadoopConf& conf, const std::string& user, const std::string& id,
+                                 std::string_view method, std::string_view request) {
+  constexpr const char* kAddress = "yarn.resourcemanager.admin.address";
+  const base::Result<config::HadoopConf> member = config::OfMember(conf, id);
+  if (!member.ok()) return member.error();
+  const auto address = env::ParseEndpoint(member->String(kAddress), 8033);
+  if (!address) return base::Error{std::string(kAddress) + ": " + address.error().message};
+  const auto loop = env_posix::MakePosixLoop();
+  base::Result<ClientLogin> login = ReadLogin(*loop, conf);
+  if (!login.ok()) return login.error();
+  process::rpc::RpcClient rpc(*loop, *loop, {}, {login->gss.get(), std::move(login->protections)});
+  const process::rpc::RpcTarget target{Connectable(*address),
+                                       std::string(wire::yarn::kHaServiceProtocol),
+                                       {user, "", std::nullopt, std::move(login->manager_principal)}};
+  base::Result<std::string, RpcError> answer = RpcError{};
+  rpc.Call(target, method, std::string(request), kCallTimeout, [&](base::Result<std::string, RpcError> given) {
+    answer = std::move(given);
+    loop->Stop();
+  });
+  loop->Run();
+  if (answer.ok()) return *answer;
+  if (answer.error().kind == RpcErrorKind::kRemote) {
+    return base::Error{answer.error().remote.message, kRmRefused};
+  }
+  return base::Error{
+      "the admin port of " + id + " at " + target.address.ToString() + " does not answer: " + answer.error().message,
+      kRmUnreachable};
 }
 
 std::string CurrentUser() {

@@ -66,7 +66,8 @@ class YarnClient {
   }
 };
 
-/// HADOOP_USER_NAME, else the name of the process' user.
+/// HADOOP_USER_NAME, else the name of the process' user. Under HADOOP_PROXY_USER a YarnClient acts for that user, as
+/// Hadoop's clients do (UserGroupInformation); the resource manager's hadoop.proxyuser.* decides whether it may.
 std::string CurrentUser();
 
 }  // namespace fairlead::shell

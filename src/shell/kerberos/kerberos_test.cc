@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 namespace fairlead::shell {
 namespace {
 
@@ -53,6 +55,60 @@ TEST(Kerberos, ADaemonNeedsPrincipalKeytabAndRulesThatCanBeRead) {
   EXPECT_TRUE(good.errors().empty()) << good.ErrorText();
   EXPECT_EQ(identity.principal, "rm/_HOST@EXAMPLE.COM");
   EXPECT_EQ(identity.host, "rm1.example.com");
+}
+
+struct WebRead {
+  WebIdentity identity;
+  process::login::WebSecurity security;
+  std::vector<std::string> warnings;
+  std::string errors;
+};
+
+WebRead ReadWeb(const std::map<std::string, std::string>& keys) {
+  HadoopConf conf;
+  for (const auto& [key, value] : keys) conf.Set(key, value);
+  WebRead out;
+  out.identity = ReadWebIdentity(conf, "yarn.resourcemanager.webapp", "127.0.0.1", out.security, out.warnings);
+  if (!conf.errors().empty()) out.errors = conf.ErrorText();
+  return out;
+}
+
+constexpr char kType[] = "hadoop.http.authentication.type";
+const std::pair<const std::string, std::string> kOn{"hadoop.security.authentication", "kerberos"};
+
+TEST(WebIdentityTest, WithKerberosAPortTakesTicketsUnlessItIsToldOtherwise) {
+  using process::login::WebMode;
+  EXPECT_EQ(ReadWeb({}).security.mode, WebMode::kNames);
+  const WebRead closed = ReadWeb({kOn});
+  EXPECT_EQ(closed.security.mode, WebMode::kTickets);
+  ASSERT_EQ(closed.warnings.size(), 1U);
+  EXPECT_EQ(closed.warnings[0].find("pages and REST let nobody in"), 0U);
+  const WebRead open = ReadWeb({kOn, {kType, "simple"}});
+  EXPECT_EQ(open.security.mode, WebMode::kReadOnly);
+  EXPECT_TRUE(open.warnings.empty());
+  const WebRead keys = ReadWeb({kOn,
+                                {"yarn.resourcemanager.webapp.spnego-principal", "HTTP/_HOST@EXAMPLE.COM"},
+                                {"yarn.resourcemanager.webapp.spnego-keytab-file", "/k"},
+                                {"hadoop.http.authentication.token.validity", "60"}});
+  EXPECT_EQ(keys.errors, "");
+  EXPECT_EQ(keys.identity.keytab, "/k");
+  EXPECT_EQ(keys.identity.principal, "HTTP/_HOST@EXAMPLE.COM");
+  EXPECT_EQ(keys.security.cookie_life, base::Duration::Seconds(60));
+}
+
+TEST(WebIdentityTest, WhatCannotBeHonouredIsRefused) {
+  const auto refused = [](const std::map<std::string, std::string>& keys, const char* why) {
+    const WebRead read = ReadWeb(keys);
+    EXPECT_NE(read.errors.find(why), std::string::npos) << read.errors;
+  };
+  refused({kOn, {kType, "ldap"}}, "ldap is not supported; write simple or kerberos");
+  refused({{kType, "kerberos"}}, "write simple here");
+  const std::pair<const std::string, std::string> keytab{"hadoop.http.authentication.kerberos.keytab", "/k"};
+  const char* principal = "hadoop.http.authentication.kerberos.principal";
+  refused({kOn, keytab, {principal, "rm/_HOST@EXAMPLE.COM"}}, "write HTTP/_HOST@REALM, or *");
+  refused({kOn, keytab, {principal, "*"}, {"hadoop.http.authentication.signature.secret.file", "/nowhere"}},
+          "/nowhere cannot be read, or is empty");
+  EXPECT_EQ(ReadWeb({kOn, keytab, {principal, "*"}}).errors, "");
 }
 
 }  // namespace

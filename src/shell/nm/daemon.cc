@@ -16,6 +16,7 @@
 #include "process/nm/web.h"
 #include "shell/base/logging.h"
 #include "shell/base/open_ports.h"
+#include "shell/base/service_policy.h"
 #include "shell/base/shown_configuration.h"
 #include "shell/base/state_directory.h"
 #include "shell/nm/container_logs.h"
@@ -57,7 +58,8 @@ struct Daemon {
   std::unique_ptr<env::Disk> disk;
   std::unique_ptr<env::Log> log;
   std::unique_ptr<env::Store> store;
-  std::unique_ptr<env::Gss> gss;  // null without Kerberos
+  std::unique_ptr<env::Gss> gss;      // null without Kerberos
+  std::unique_ptr<env::Gss> web_gss;  // as HTTP/HOST; null without its key
   std::unique_ptr<Helper> helper;
   Watchdog watchdog;
   std::unique_ptr<NmDirs> dirs;
@@ -125,6 +127,38 @@ void MakeMachine(Daemon& daemon, NmSettings& settings) {
 }
 
 /// Runs until the end, and ends the parts in order.
+/// hadoop-policy.xml at the containers' port (NMPolicyProvider). Who calls there is an attempt, by its token, which is
+/// in no group.
+base::Status ReadPolicy(const config::HadoopConf& conf, const std::string& directory, NmSettings& settings) {
+  static constexpr config::ServicePolicy::Service kServices[] = {
+      {"org.apache.hadoop.yarn.api.ContainerManagementProtocolPB", "security.containermanagement.protocol.acl"}};
+  auto policy = ReadServicePolicy(conf, directory, kServices);
+  if (!policy.ok()) return policy.error();
+  if (!*policy) return {};
+  settings.manager.admits = [policy = **policy](const endpoints::yarn::Caller& caller, const std::string& protocol,
+                                                const std::string& address) {
+    return policy.Judge({protocol, caller.user, caller.Shown(), {}, address});
+  };
+  return {};
+}
+
+base::Status LogInOnce(Daemon& daemon, NmSettings& settings) {
+  const auto audit = [log = daemon.log.get()](const std::string& text) { log->Info("audit: " + text); };
+  settings.web_security.audit = audit;
+  if (!settings.kerberos) return {};
+  base::Result<DaemonLogin> login = LogIn(*daemon.loop, *settings.kerberos);
+  if (!login.ok()) return login.error();
+  daemon.gss = std::move(login->gss);
+  settings.manager.security.gss = daemon.gss.get();
+  settings.web_security.short_name = login->login.short_name;
+  daemon.log->Info("logged in by its keytab", {{"principal", login->principal}});
+  base::Result<std::unique_ptr<env::Gss>> web = OpenWeb(*daemon.loop, settings.web_identity);
+  if (!web.ok()) return web.error();
+  daemon.web_gss = std::move(*web);
+  settings.web_security.gss = daemon.web_gss.get();
+  return {};
+}
+
 int RunUntilTheEnd(Daemon& daemon, bool keep_containers) {
   for (const int signal : {SIGTERM, SIGINT}) {
     daemon.loop->OnSignal(signal, [&daemon, keep_containers, first = true]() mutable {
@@ -154,6 +188,9 @@ int RunNodeManager(const NmOptions& options) {
   if (!read) return Refuse(read.error().message, 2);
   NmSettings settings = std::move(*read);
   if (base::Status kept = KeepStrangersOut(source->conf); !kept.ok()) return Refuse(kept.error().message, 2);
+  if (base::Status policy = ReadPolicy(source->conf, options.settings.hadoop_conf, settings); !policy.ok()) {
+    return Refuse(policy.error().message, 2);
+  }
   settings.manager.environment = OwnEnvironment();
   settings.manager.user = OwnUser();
 
@@ -163,21 +200,16 @@ int RunNodeManager(const NmOptions& options) {
   daemon.helper = std::move(*helper);
   daemon.loop = env_posix::MakePosixLoop(env_posix::WhenIdle::kPollFirst);
   daemon.disk = env_posix::MakePosixDisk();
-  daemon.log = MakeLog("nm", options.log_file, options.log_level);
+  daemon.log = MakeLog("nm", options.log);
   daemon.loop->OnCrowded([log = daemon.log.get()](const std::string& reason) { log->Warn(reason); });
   for (const std::string& warning : settings.warnings) daemon.log->Warn(warning);
   if (base::Status opened = OpenState(daemon, settings); !opened) return Refuse(opened.error().message, 1);
-  if (settings.kerberos) {
-    base::Result<DaemonLogin> login = LogIn(*daemon.loop, *settings.kerberos);
-    if (!login) return Refuse(login.error().message, 1);
-    daemon.gss = std::move(login->gss);
-    settings.manager.security.gss = daemon.gss.get();
-    daemon.log->Info("logged in by its keytab", {{"principal", login->principal}});
-  }
+  if (base::Status logged_in = LogInOnce(daemon, settings); !logged_in.ok())
+    return Refuse(logged_in.error().message, 1);
   MakeMachine(daemon, settings);
 
-  base::Result<AuxServices> services = StartAuxServices(settings, source->conf, options.log_file, *daemon.loop,
-                                                        *daemon.disk, *daemon.store, *daemon.log, *daemon.dirs);
+  base::Result<AuxServices> services = StartAuxServices(settings, source->conf, options.log, *daemon.loop, *daemon.disk,
+                                                        *daemon.store, *daemon.log, *daemon.dirs);
   if (!services) return Refuse(services.error().message, 1);
   daemon.services = std::move(*services);
   process::nm::Environment environment{
@@ -193,7 +225,7 @@ int RunNodeManager(const NmOptions& options) {
   auto web = process::nm::Web::Start(
       *daemon.loop, *daemon.loop, *daemon.logs, *daemon.manager,
       {settings.web, settings.hosts, settings.may_view, settings.cluster_page, environment.services, core.check_virtual,
-       core.check_physical, core.virtual_ratio, ShownConfiguration(source->conf)});
+       core.check_physical, core.virtual_ratio, ShownConfiguration(source->conf), settings.web_security});
   if (!web) return Refuse(web.error().message, 1);
   daemon.web = std::move(*web);
   daemon.manager->SetHttpPort(daemon.web->local().port);

@@ -2,15 +2,14 @@
 
 #include <string>
 
-#include "env/log.h"
+#include "shell/base/logging.h"
 #include "shell/base/settings.h"
 
 namespace fairlead::shell {
 
 struct NmOptions {
   SettingsSource settings;
-  std::string log_file;  // empty: stderr
-  env::LogLevel log_level = env::LogLevel::kInfo;
+  LogOptions log;
 };
 
 /// `fairlead nm`: the node agent as a daemon, until SIGTERM, SIGINT or the resource manager's order. Gives the exit

@@ -25,7 +25,7 @@ class AbsentService final : public process::nm::AuxService {
 base::Result<std::unique_ptr<process::nm::AuxService>> StartSpark(const AuxServiceSetting& service,
                                                                   const NmSettings& settings,
                                                                   const config::HadoopConf& conf,
-                                                                  const std::string& log_file, env::Log& log) {
+                                                                  const LogOptions& logged, env::Log& log) {
   SparkShuffleOptions options;
   options.name = service.name;
   options.listen = service.listen;
@@ -33,7 +33,8 @@ base::Result<std::unique_ptr<process::nm::AuxService>> StartSpark(const AuxServi
   options.local_roots.insert(options.local_roots.end(), settings.shuffle_extra_roots.begin(),
                              settings.shuffle_extra_roots.end());
   if (settings.recovery) options.state = settings.state_directory + "/" + service.name;
-  options.log_file = log_file;
+  options.log = logged;
+  options.log.level = env::LogLevel::kInfo;
   auto started = StartSparkShuffle(conf, std::move(options));
   if (started || settings.shuffle_stop_on_failure) return started;
   log.Error("the shuffle service cannot start; the node goes on without it",
@@ -81,12 +82,12 @@ base::Result<std::unique_ptr<process::nm::AuxService>> StartMapReduce(const AuxS
 }  // namespace
 
 base::Result<AuxServices> StartAuxServices(const NmSettings& settings, const config::HadoopConf& conf,
-                                           const std::string& log_file, env_posix::PosixLoop& loop, env::Disk& disk,
+                                           const LogOptions& logged, env_posix::PosixLoop& loop, env::Disk& disk,
                                            env::Store& store, env::Log& log, const process::nm::NodeDirs& dirs) {
   AuxServices services;
   for (const AuxServiceSetting& service : settings.services) {
     auto started = service.kind == AuxServiceSetting::Kind::kSparkShuffle
-                       ? StartSpark(service, settings, conf, log_file, log)
+                       ? StartSpark(service, settings, conf, logged, log)
                        : StartMapReduce(service, loop, disk, store, log, dirs);
     if (!started) return base::Error{service.name + ": " + started.error().message};
     services.push_back(std::move(*started));

@@ -11,6 +11,7 @@
 #include "env/store.h"
 #include "env_posix/posix_loop.h"
 #include "process/nm/ports.h"
+#include "shell/base/logging.h"
 #include "shell/nm/settings.h"
 
 namespace fairlead::shell {
@@ -22,7 +23,7 @@ using AuxServices = std::vector<std::unique_ptr<process::nm::AuxService>>;
 /// spark.yarn.shuffle.stopOnFailure says so. Where map outputs are served from any free port (mapreduce.shuffle.port 0)
 /// the store remembers it: reducers go on with the port that they were told before a restart of the agent.
 base::Result<AuxServices> StartAuxServices(const NmSettings& settings, const config::HadoopConf& conf,
-                                           const std::string& log_file, env_posix::PosixLoop& loop, env::Disk& disk,
+                                           const LogOptions& logged, env_posix::PosixLoop& loop, env::Disk& disk,
                                            env::Store& store, env::Log& log, const process::nm::NodeDirs& dirs);
 
 }  // namespace fairlead::shell

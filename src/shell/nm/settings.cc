@@ -41,8 +41,6 @@ struct Unsupported {
   const char* remedy;
 };
 constexpr Unsupported kUnsupported[] = {
-    {"hadoop.http.authentication.type", "simple", "SPNEGO is not supported",
-     "write simple: with Kerberos pages and REST then believe no name"},
     {"hadoop.security.sasl.mechanism", "DIGEST-MD5", "other SASL mechanisms are not supported", "write DIGEST-MD5"},
     {"yarn.http.policy", "HTTP_ONLY", "HTTPS is not supported", "write HTTP_ONLY"},
     {"yarn.nodemanager.amrmproxy.enabled", "false", "federation's proxy is not supported", "write false"},
@@ -158,19 +156,15 @@ void ReadTrackers(const HadoopConf& conf, NmSettings& out) {
   if (out.manager.trackers.size() > 1) out.manager.call_timeout = base::Duration::Seconds(5);
 }
 
-/// Who the agent is, where Kerberos says who calls, and what then counts for its pages.
+/// Who the agent is, where Kerberos says who calls, and what its pages believe.
 void ReadSecurity(const HadoopConf& conf, NmSettings& out) {
   out.manager.security.protections = ReadProtections(conf);
+  out.web_identity = ReadWebIdentity(conf, "yarn.nodemanager.webapp", out.web.host, out.web_security, out.warnings);
   if (!IsKerberos(conf)) return;
   out.kerberos = ReadDaemonIdentity(conf, "yarn.nodemanager", out.manager.listen.host);
   out.manager.manager_principal = conf.String(kManagerPrincipal, "");
   if (out.manager.manager_principal.empty()) {
     conf.Refuse(kManagerPrincipal, "the resource manager shows by it who it is; write SERVICE/_HOST@REALM");
-  }
-  // A name in a request is not believed: who asks is nobody.
-  if (out.may_view) {
-    out.may_view = [may = std::move(out.may_view)](const std::string&, const std::string& owner,
-                                                   const std::string& acl) { return may("dr.who", owner, acl); };
   }
 }
 
@@ -427,8 +421,10 @@ base::Result<NmSettings> ReadNmSettings(const config::Settings& settings) {
   ReadServices(conf, out);
   out.localizer.web_address = WebAddresses(conf);
   ReadLogAggregation(conf, out);
+  std::vector<env::Endpoint> open{out.manager.listen};
+  if (out.web_security.mode != process::login::WebMode::kTickets) open.push_back(out.web);
   out.warnings.push_back(OpenPortsWarning(
-      {out.manager.listen, out.web},
+      open,
       "whoever reaches them reads the logs of every container (yarn.acl.enable believes the name that a caller gives); "
       "containers are started by the resource manager's tokens alone"));
   std::erase(out.warnings, "");

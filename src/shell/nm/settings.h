@@ -29,6 +29,8 @@ struct AuxServiceSetting {
 struct NmSettings {
   process::nm::Settings manager;
   std::optional<DaemonIdentity> kerberos;  // hadoop.security.authentication is that
+  WebIdentity web_identity;                // of the web port, where it takes tickets
+  process::login::WebSecurity web_security;
   env::Endpoint web;
   ViewAccess may_view;
   std::string cluster_page;         // the resource manager's pages, for the way back; empty: not known

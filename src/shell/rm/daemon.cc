@@ -22,6 +22,7 @@
 #include "shell/base/shown_configuration.h"
 #include "shell/base/state_directory.h"
 #include "shell/base/view_access.h"
+#include "shell/rm/backup.h"
 #include "shell/rm/journal.h"
 #include "shell/rm/queue_file.h"
 #include "shell/rm/replay.h"
@@ -39,7 +40,8 @@ struct Daemon {
   std::unique_ptr<env::Disk> disk;
   std::unique_ptr<env::Log> log;
   std::unique_ptr<env::Store> store;
-  std::unique_ptr<env::Gss> gss;  // null without Kerberos
+  std::unique_ptr<env::Gss> gss;      // null without Kerberos
+  std::unique_ptr<env::Gss> web_gss;  // as HTTP/HOST; null without its key
   endpoints::yarn::KerberosLogin kerberos;
   std::unique_ptr<JournalWriter> journal;
   JournalHeader journal_header;  // of a journal that begins with the start
@@ -78,12 +80,20 @@ void OpenJournal(Daemon& daemon, const config::HadoopConf& conf, const RmSetting
   }
 }
 
+void SecureWeb(Daemon& daemon, process::login::WebSecurity& web) {
+  web.gss = daemon.web_gss.get();
+  web.short_name = daemon.kerberos.short_name;
+  web.audit = [log = daemon.log.get()](const std::string& text) { log->Info("audit: " + text); };
+}
+
 /// The ports of the daemon, whichever manager it runs.
 void Secure(Daemon& daemon, process::rm::PortSecurity& security) {
+  security.audit = [log = daemon.log.get()](const std::string& text) { log->Info("audit: " + text); };
+  security.admission.audit = security.audit;
+  SecureWeb(daemon, security.web);
   if (!daemon.gss) return;
   security.gss = daemon.gss.get();
   security.login = daemon.kerberos;
-  security.audit = [log = daemon.log.get()](const std::string& text) { log->Info("audit: " + text); };
 }
 
 base::Status LogInOnce(Daemon& daemon, const RmSettings& settings) {
@@ -93,6 +103,9 @@ base::Status LogInOnce(Daemon& daemon, const RmSettings& settings) {
   daemon.gss = std::move(login->gss);
   daemon.kerberos = std::move(login->login);
   daemon.log->Info("logged in by its keytab", {{"principal", login->principal}});
+  base::Result<std::unique_ptr<env::Gss>> web = OpenWeb(*daemon.loop, settings.web_identity);
+  if (!web.ok()) return web.error();
+  daemon.web_gss = std::move(*web);
   return {};
 }
 
@@ -187,6 +200,11 @@ base::Result<Configuration> ReadConfiguration(const SettingsSource& from, env::S
     if (!now.ok()) return now.error();
     return ReadHostLists(now->conf);
   };
+  settings->manager.security.admission.read = [from]() -> base::Result<process::rm::AdmissionRules> {
+    const base::Result<config::Settings> now = LoadSettings(from);
+    if (!now.ok()) return now.error();
+    return ReadAdmissionRules(now->conf, from.hadoop_conf);
+  };
   settings->manager.read_queues = [from, profile = settings->manager.profile, queues = settings->manager.read_queues](
                                       auto& warnings) -> base::Result<model::QueueTree> {
     const base::Result<config::Settings> now = LoadSettings(from);
@@ -223,7 +241,7 @@ void Prepare(Daemon& daemon, const config::HadoopConf& conf, RmSettings& setting
 base::Status StartAlone(Daemon& daemon, Configuration& configuration, const SettingsSource& from) {
   RmSettings& settings = configuration.settings;
   base::Result<std::unique_ptr<env::Store>> store = env_posix::OpenSqliteStore(
-      settings.state_directory + "/fairlead-rm.db", *daemon.loop, env_posix::Durability::kMachine,
+      settings.state_directory + "/" + kRmDatabase, *daemon.loop, env_posix::Durability::kMachine,
       "applications that were acknowledged, the keys of their tokens, and the epoch");
   if (!store.ok()) return store.error();
   daemon.store = std::move(*store);
@@ -288,11 +306,16 @@ base::Status StartAsMember(Daemon& daemon, Configuration& configuration, const S
   standby.version = settings.manager.version;
   standby.started = daemon.loop->Wall().ms;
   standby.configuration = settings.manager.configuration;
+  standby.security = settings.manager.security.web;
+  SecureWeb(daemon, standby.security);
   standby.acting = [&daemon] { return daemon.Acting() != nullptr; };
   standby.active = [&daemon, web = ha.web, own = ha.id]() -> std::string {
     const std::optional<std::string> leader = daemon.leadership->leader();
     const auto at = leader && *leader != own ? web.find(*leader) : web.end();
     return at == web.end() ? "" : "http://" + at->second.ToString();
+  };
+  standby.membership = [&daemon, id = ha.id, asked = ha.elector.timeout]() -> process::rm::WebPort::Membership {
+    return {id, daemon.leadership->leader().value_or(""), asked};
   };
   auto port =
       process::rm::WebPort::Listen(*daemon.loop, *daemon.loop, settings.web, settings.hosts, std::move(standby));
@@ -313,7 +336,7 @@ int RunResourceManager(const RmOptions& options) {
   Daemon daemon;
   daemon.loop = env_posix::MakePosixLoop(env_posix::WhenIdle::kPollFirst);
   daemon.disk = env_posix::MakePosixDisk();
-  daemon.log = MakeLog("rm", options.log_file, options.log_level);
+  daemon.log = MakeLog("rm", options.log);
   daemon.loop->OnCrowded([log = daemon.log.get()](const std::string& reason) { log->Warn(reason); });
   for (const std::string& warning : settings.warnings) daemon.log->Warn(warning);
   if (base::Status made = MakeStateDirectory(settings.state_directory, *daemon.log); !made.ok()) {

@@ -2,15 +2,14 @@
 
 #include <string>
 
-#include "env/log.h"
+#include "shell/base/logging.h"
 #include "shell/base/settings.h"
 
 namespace fairlead::shell {
 
 struct RmOptions {
   SettingsSource settings;
-  std::string log_file;  // empty: stderr
-  env::LogLevel log_level = env::LogLevel::kInfo;
+  LogOptions log;
 };
 
 /// `fairlead rm`: the resource manager as a daemon, until SIGTERM or SIGINT. Gives the exit status: 0 ended on request,

@@ -18,6 +18,7 @@
 #include "profiles/sizes.h"
 #include "shell/base/known_hosts.h"
 #include "shell/base/open_ports.h"
+#include "shell/base/service_policy.h"
 #include "shell/base/settings.h"
 #include "shell/base/token_hmac.h"
 #include "shell/base/view_access.h"
@@ -42,14 +43,10 @@ struct Unsupported {
   const char* remedy;
 };
 constexpr Unsupported kUnsupported[] = {
-    {"hadoop.http.authentication.type", "*", "simple", "SPNEGO is not supported",
-     "write simple: with Kerberos pages and REST then believe no name and change nothing"},
     {"hadoop.security.saslproperties.resolver.class", "*", "", "other resolvers of protections are not supported",
      "drop it, and use hadoop.rpc.protection"},
     {"hadoop.security.sasl.mechanism", "*", "DIGEST-MD5", "other SASL mechanisms are not supported",
      "write DIGEST-MD5"},
-    {"hadoop.security.authorization", "true", "", "service-level authorization is not supported",
-     "write false; use yarn.acl.enable and queue ACLs"},
     {"yarn.node-labels.configuration-type", "*", "centralized", "node labels are given by an administrator alone",
      "write centralized, and use yarn rmadmin -replaceLabelsOnNode"},
     {"yarn.federation.enabled", "true", "", "federation is not supported", "write false"},
@@ -196,12 +193,19 @@ void ReadLimits(const HadoopConf& conf, RmSettings& out) {
 void ReadSecurity(const HadoopConf& conf, RmSettings& out) {
   process::rm::ResourceManagerOptions& manager = out.manager;
   manager.security.protections = ReadProtections(conf);
+  out.web_identity =
+      ReadWebIdentity(conf, "yarn.resourcemanager.webapp", out.web.host, manager.security.web, out.warnings);
   if (!IsKerberos(conf)) return;
   out.kerberos = ReadDaemonIdentity(conf, "yarn.resourcemanager", manager.ports.client.host);
   manager.security.manager_principal = out.kerberos->principal;
   manager.security.node_principal = conf.String(kNodePrincipal, "");
   if (manager.security.node_principal.empty()) {
     conf.Refuse(kNodePrincipal, "with Kerberos nobody else may be a node; write SERVICE/_HOST@REALM");
+  }
+  if (manager.security.node_principal.find("/_HOST@") != std::string::npos) {
+    manager.security.admission.node_at = [node = manager.security.node_principal](const std::string& address) {
+      return PrincipalAt(node, address);
+    };
   }
   const base::Duration day = base::Duration::Seconds(24 * 3600);
   process::rm::DelegationTimes& times = manager.delegation;
@@ -399,6 +403,18 @@ base::Result<model::rm::RefreshNodes> ReadHostLists(const config::HadoopConf& co
   return lists;
 }
 
+base::Result<process::rm::AdmissionRules> ReadAdmissionRules(const config::HadoopConf& conf,
+                                                             const std::string& conf_directory) {
+  process::rm::AdmissionRules rules;
+  base::Result<config::ProxyUsers> proxies = config::ProxyUsers::Read(conf, AddressesOf);
+  if (!proxies.ok()) return proxies.error();
+  rules.proxies = std::move(*proxies);
+  auto policy = ReadServicePolicy(conf, conf_directory, process::rm::ManagerServices());
+  if (!policy.ok()) return policy.error();
+  rules.policy = std::move(*policy);
+  return rules;
+}
+
 void AddWishWarnings(const model::Wishes& wishes, std::vector<std::string>& warnings) {
   for (const std::string& told : model::WithoutEffect(wishes))
     warnings.push_back(std::string(profiles::kWishesKey) + ": " + told);
@@ -426,19 +442,6 @@ ProfileChoice ChooseProfile(const HadoopConf& conf, const std::string& conf_dire
 }
 
 namespace {
-
-/// Hue, Oozie and others act for their users by these keys: refused calls are not to come as a surprise.
-void WarnOfProxyUsers(const HadoopConf& conf, std::vector<std::string>& warnings) {
-  constexpr std::string_view kPrefix = "hadoop.proxyuser.";
-  std::set<std::string> users;
-  for (const auto& [key, value] : conf.Explicit()) {
-    if (key.starts_with(kPrefix)) users.insert(key.substr(kPrefix.size(), key.rfind('.') - kPrefix.size()));
-  }
-  for (const std::string& user : users) {
-    warnings.push_back(std::string(kPrefix) + user + ".*: nobody acts for others here; calls of '" + user +
-                       "' in another user's name are refused");
-  }
-}
 
 /// A session of ZooKeeper is what a manager that dies without a word still leads for.
 void WarnOfLongSession(const HaSettings& ha, std::vector<std::string>& warnings) {
@@ -524,7 +527,13 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std
     wrong.Note(racks.error().message);
   }
   out.manager.groups_of = ReadGroupLookup(conf);
-  WarnOfProxyUsers(conf, out.warnings);
+  base::Result<process::rm::AdmissionRules> rules = ReadAdmissionRules(conf, conf_directory);
+  if (rules.ok()) {
+    out.manager.security.admission.rules = std::move(*rules);
+  } else {
+    wrong.Note(rules.error().message);
+  }
+  out.manager.security.admission.groups_of = out.manager.groups_of;
   if (!include.empty() || !exclude.empty()) out.manager.ip_of = AddressOfHost;
   for (const std::string& error : conf.errors()) wrong.Note(error);
   if (!wrong.empty()) return wrong.All();

@@ -28,6 +28,7 @@ struct RmSettings {
   std::optional<HaSettings> ha;            // of one of several managers; everything above is this one's
   bool watches_queues = false;             // a change of that file counts without a refresh
   std::optional<DaemonIdentity> kerberos;  // hadoop.security.authentication is that
+  WebIdentity web_identity;                // of the web port, where it takes tickets
   std::string profile_because;             // the rule that chose the profile, for the start's log
   std::vector<std::string> warnings;
 };
@@ -52,5 +53,9 @@ void AddWishWarnings(const model::Wishes& wishes, std::vector<std::string>& warn
 /// What yarn.resourcemanager.nodes.include-path and .exclude-path name, as the files are now: one or more hosts a line,
 /// "#" begins a comment, or XML (HostsFileReader).
 base::Result<model::rm::RefreshNodes> ReadHostLists(const config::HadoopConf& conf);
+
+/// Who may act for whom, and hadoop-policy.xml of the directory where it counts. Asks the resolver.
+base::Result<process::rm::AdmissionRules> ReadAdmissionRules(const config::HadoopConf& conf,
+                                                             const std::string& conf_directory);
 
 }  // namespace fairlead::shell

@@ -10,6 +10,7 @@
 
 #include "base/stored.h"
 #include "profiles/profile.h"
+#include "wire/yarn/protocols.h"
 
 namespace fairlead::shell {
 namespace {
@@ -215,14 +216,23 @@ TEST(RmSettingsTest, GroupsThatCannotBeAskedForAreRefused) {
   EXPECT_THAT(refused.error().message, testing::HasSubstr("'ann' names no user and his groups"));
 }
 
-TEST(RmSettingsTest, WhoWouldActForOthersIsTold) {
+TEST(RmSettingsTest, WhoMayActForOthersAndThePolicyAreRead) {
   config::Settings settings;
-  settings.conf.Set("hadoop.proxyuser.hue.hosts", "*");
+  settings.conf.Set("hadoop.proxyuser.hue.hosts", "127.0.0.0/8");
   settings.conf.Set("hadoop.proxyuser.hue.groups", "*");
+  settings.conf.Set("hadoop.security.authorization", "true");
+  settings.conf.Set("security.applicationclient.protocol.acl", "hue");
   const auto read = ReadRmSettings(settings, "");
   ASSERT_TRUE(read.ok()) << read.error().message;
-  EXPECT_THAT(read->warnings, testing::ElementsAre("hadoop.proxyuser.hue.*: nobody acts for others here; calls of "
-                                                   "'hue' in another user's name are refused"));
+  EXPECT_THAT(read->warnings, testing::IsEmpty());
+  const process::rm::AdmissionRules& rules = read->manager.security.admission.rules;
+  EXPECT_TRUE(rules.proxies.Judge({"hue", "hue", "bob", "bob", {}, "127.0.0.1"}).ok());
+  ASSERT_TRUE(rules.policy.has_value());
+  EXPECT_FALSE(
+      rules.policy->Judge({wire::yarn::kApplicationClientProtocol, "bob", "bob (auth:SIMPLE)", {}, "127.0.0.1"}).ok());
+  const auto refused = ReadRmSettings(settings, "/nowhere");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("/nowhere/hadoop-policy.xml"));
 }
 
 TEST(RmSettingsTest, WithoutRecoveryTheManagerAloneWarnsAndOneOfSeveralIsRefused) {

@@ -55,9 +55,10 @@ base::Result<std::unique_ptr<process::nm::AuxService>> StartSparkShuffle(const c
                                                                          SparkShuffleOptions options) {
   std::map<std::string, std::string> properties;
   for (const auto& [key, value] : conf.Explicit()) {
-    if (key.starts_with("spark.")) properties[key] = conf.String(key, value);
+    if (key.starts_with("spark.") || key.starts_with("fairlead.shuffle.merge."))
+      properties[key] = conf.String(key, value);
   }
-  auto log = MakeLog(options.name, options.log_file, env::LogLevel::kInfo);
+  auto log = MakeLog(options.name, options.log);
   process::shuffle::Config config;
   std::vector<std::string> warnings;
   if (const base::Status applied = ApplySparkProperties(properties, config, warnings); !applied.ok()) {

@@ -44,15 +44,32 @@ void PrintStatus(const json& before, const json& status, double seconds) {
               Number(counters, "blockFailures"));
   std::printf("now: %.0f blocks/s, %.1f MB/s, %.0f reads/s of disks\n", rate("blockTransfers"),
               rate("blockTransferBytes") / 1e6, rate("diskReads"));
+  if (status.value("merges", false)) {
+    std::printf("merged: blocks %lld, bytes %lld, partitions %lld; open %lld, memory %lld\n",
+                Number(counters, "blocksMerged"), Number(counters, "blockBytesWritten"),
+                Number(counters, "partitionsMerged"), Number(counters, "openMergedPartitions"),
+                Number(counters, "mergeMemoryBytes"));
+    std::printf(
+        "pushes not merged: late %lld, stale %lld, collided %lld, cut %lld, no room %lld; partitions lost %lld\n",
+        Number(counters, "lateBlockPushes"), Number(counters, "staleBlockPushes"),
+        Number(counters, "blockAppendCollisions"), Number(counters, "pushesCut"), Number(counters, "pushesLimited"),
+        Number(counters, "mergedPartitionsLost"));
+  } else if (Number(counters, "pushRequests") > 0) {
+    std::printf(
+        "merged: nothing, %lld pushed blocks refused; set "
+        "spark.shuffle.push.server.mergedShuffleFileManagerImpl\n",
+        Number(counters, "pushRequests"));
+  }
   std::map<std::string, long long> bytes_before;
   for (const json& app : before["apps"]) bytes_before[base::VisibleText(app.value("id", ""))] = Number(app, "bytes");
-  std::printf("%-40s %10s %12s %16s %10s\n", "application", "executors", "connections", "bytes", "MB/s");
+  std::printf("%-40s %10s %12s %16s %10s %12s\n", "application", "executors", "connections", "bytes", "MB/s", "merged");
   for (const json& app : status["apps"]) {
     const std::string id = base::VisibleText(app.value("id", ""));
     const auto found = bytes_before.find(id);
     const long long served = found == bytes_before.end() ? 0 : Number(app, "bytes") - found->second;
-    std::printf("%-40s %10lld %12lld %16lld %10.1f\n", id.c_str(), Number(app, "executors"), Number(app, "connections"),
-                Number(app, "bytes"), static_cast<double>(served) / seconds / 1e6);
+    std::printf("%-40s %10lld %12lld %16lld %10.1f %12lld\n", id.c_str(), Number(app, "executors"),
+                Number(app, "connections"), Number(app, "bytes"), static_cast<double>(served) / seconds / 1e6,
+                Number(app, "blocksMerged"));
   }
   for (const json& disk : status["disks"]) {
     std::printf("disk %s: %lld errors%s\n", disk.value("root", "").c_str(), Number(disk, "errors"),
@@ -116,7 +133,7 @@ int RunShuffle(const ShuffleOptions& options) {
     std::fprintf(stderr, "fairlead shuffle: %s\n", kept.error().message.c_str());
     return 2;
   }
-  const auto log = MakeLog("shuffle", options.log_file, options.log_level);
+  const auto log = MakeLog("shuffle", options.log);
   for (const std::string& warning : settings->warnings) log->Warn(warning);
   ShuffleRuntime runtime(settings->config, settings->io_threads, settings->state, *log);
   const auto recovered = runtime.Start();

@@ -29,6 +29,27 @@ uint64_t Sum(const std::vector<WorkerMetrics>& workers, Get&& get) {
   return out;
 }
 
+/// RemoteBlockPushResolver.PushMergeMetrics by its names, then ours; all 0 where nothing is merged.
+void AddMerges(const ShuffleRuntime::Status& status, json& out) {
+  const auto merges = status.merges.value_or(ShuffleRuntime::Status::Merges{});
+  const auto& counters = merges.counters;
+  out["blockAppendCollisions"] = counters.block_append_collisions;
+  out["lateBlockPushes"] = counters.late_block_pushes;
+  out["blockBytesWritten"] = counters.block_bytes_written;
+  out["deferredBlockBytes"] = merges.deferred_bytes;
+  out["deferredBlocks"] = merges.deferred_blocks;
+  out["staleBlockPushes"] = counters.stale_block_pushes;
+  out["ignoredBlockBytes"] = counters.ignored_block_bytes;
+  out["blocksMerged"] = counters.blocks_merged;
+  out["partitionsMerged"] = counters.partitions_finished;
+  out["openMergedPartitions"] = merges.open_partitions;
+  out["mergeMemoryBytes"] = merges.memory_bytes;
+  out["pushesCut"] = counters.pushes_cut;
+  out["pushesLimited"] = counters.pushes_limited;
+  out["mergeWriteFailures"] = counters.write_failures;
+  out["mergedPartitionsLost"] = counters.partitions_lost;
+}
+
 /// Counters by the names Spark's service has for them where it has some (ExternalBlockHandler.ShuffleMetrics).
 json Counters(const ShuffleRuntime::Status& status) {
   const auto& workers = status.workers;
@@ -67,7 +88,24 @@ json Counters(const ShuffleRuntime::Status& status) {
   out["connectionsRefused"] = Sum(workers, [](const WorkerMetrics& w) { return w.connections_refused; });
   out["tlsFailures"] = Sum(workers, [](const WorkerMetrics& w) { return w.tls_failures; });
   out["connectionsClosedIdle"] = Sum(workers, [](const WorkerMetrics& w) { return w.connections_idle_closed; });
+  session("pushRequests", &S::push_requests);
+  session("finalizeShuffleMergeRequests", &S::finalize_requests);
+  session("mergedBlocksMetaRequests", &S::merged_meta_requests);
+  session("mergedChunkTransfers", &S::merged_chunks);
+  AddMerges(status, out);
   return out;
+}
+
+void AddMerges(const ShuffleRuntime::Status& status, const std::string& app, json& out) {
+  fairlead::shuffle::MergeBook::AppUse use;
+  if (status.merges) {
+    const auto found = status.merges->apps.find(app);
+    if (found != status.merges->apps.end()) use = found->second;
+  }
+  out["blocksMerged"] = use.blocks;
+  out["bytesMerged"] = use.bytes;
+  out["pushesRefused"] = use.refused;
+  out["openMergedPartitions"] = use.open_partitions;
 }
 
 json StatusJson(const ShuffleRuntime::Status& status, const process::shuffle::Config& config) {
@@ -82,6 +120,7 @@ json StatusJson(const ShuffleRuntime::Status& status, const process::shuffle::Co
       const auto found = w.app_connections.find(name);
       return found == w.app_connections.end() ? 0 : found->second;
     });
+    AddMerges(status, name, entry);
     apps.push_back(std::move(entry));
   }
   json disks = json::array();
@@ -93,7 +132,11 @@ json StatusJson(const ShuffleRuntime::Status& status, const process::shuffle::Co
     }
     disks.push_back(std::move(disk));
   }
-  return {{"pid", ::getpid()}, {"counters", Counters(status)}, {"apps", apps}, {"disks", disks}};
+  return {{"pid", ::getpid()},
+          {"merges", status.merges.has_value()},
+          {"counters", Counters(status)},
+          {"apps", apps},
+          {"disks", disks}};
 }
 
 /// What each of Counters is, for /metrics, which has them by the same names.
@@ -133,6 +176,25 @@ constexpr About kAbout[] = {
     {"connectionsRefused", true, "Connections refused, as there are too many"},
     {"tlsFailures", true, "Connections that failed to agree on TLS"},
     {"connectionsClosedIdle", true, "Connections closed, as nothing came"},
+    {"pushRequests", true, "Blocks that were pushed to be merged"},
+    {"finalizeShuffleMergeRequests", true, "Requests to end a shuffle's merge"},
+    {"mergedBlocksMetaRequests", true, "Requests for what merged partitions hold"},
+    {"mergedChunkTransfers", true, "Chunks of merged partitions asked for"},
+    {"blockAppendCollisions", true, "Pushed blocks refused, as another was being appended"},
+    {"lateBlockPushes", true, "Pushed blocks that came after the end of the merge, or were merged before"},
+    {"blockBytesWritten", true, "Bytes of merged blocks"},
+    {"deferredBlockBytes", false, "Bytes of blocks that wait for another's end"},
+    {"deferredBlocks", false, "Blocks that wait for another's end"},
+    {"staleBlockPushes", true, "Pushed blocks of a merge that a later one has replaced"},
+    {"ignoredBlockBytes", true, "Bytes of pushed blocks that were not merged"},
+    {"blocksMerged", true, "Blocks merged"},
+    {"partitionsMerged", true, "Merged partitions whose files were written to the end"},
+    {"openMergedPartitions", false, "Partitions that take blocks"},
+    {"mergeMemoryBytes", false, "Memory of merges in bytes"},
+    {"pushesCut", true, "Pushed blocks whose connection ended before them"},
+    {"pushesLimited", true, "Pushed blocks refused, as there is no room for another partition"},
+    {"mergeWriteFailures", true, "Writes of merged data that failed"},
+    {"mergedPartitionsLost", true, "Partitions given up after too many failed writes"},
 };
 
 }  // namespace

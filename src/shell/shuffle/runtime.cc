@@ -2,6 +2,7 @@
 
 #include <future>
 
+#include "env_posix/posix_confined_files.h"
 #include "env_posix/posix_page_cache.h"
 #include "shell/base/state_directory.h"
 #include "wire/spark_shuffle/passed_block.h"
@@ -17,6 +18,7 @@ ShuffleRuntime::ShuffleRuntime(process::shuffle::Config config, int io_threads, 
       log_(log),
       disk_(env_posix::MakePosixDisk()),
       page_cache_(env_posix::MakePosixPageCache()),
+      confined_files_(env_posix::MakePosixConfinedFiles()),
       io_(static_cast<size_t>(io_threads)) {}
 
 ShuffleRuntime::~ShuffleRuntime() { Stop({}); }
@@ -44,7 +46,7 @@ base::Result<size_t> ShuffleRuntime::Start() {
   for (Thread& thread : io_) start(thread);
   base::Result<size_t> recovered = size_t{0};
   RunOn(core_, [&] {
-    service_ = std::make_unique<Service>(*core_.loop, *disk_, store_.get(), log_, config_);
+    service_ = std::make_unique<Service>(*core_.loop, *disk_, store_.get(), log_, config_, confined_files_.get());
     recovered = service_->Recover();
   });
   if (!recovered.ok()) return recovered;
@@ -97,7 +99,13 @@ void ShuffleRuntime::Drain(base::Duration idle, base::Duration limit, std::funct
 void ShuffleRuntime::CollectStatus(std::function<void(Status)> done) {
   core_.loop->Post([this, done = std::move(done)] {
     service_->CollectMetrics([this, done](std::vector<process::shuffle::WorkerMetrics> workers) {
-      done({service_->registry(), std::move(workers), service_->unread().size()});
+      Status status{service_->registry(), std::move(workers), service_->unread().size(), {}};
+      if (service_->merger() != nullptr) {
+        const auto& book = service_->merger()->book();
+        status.merges = {book.counters(),       book.memory_bytes(),    book.deferred_blocks(),
+                         book.deferred_bytes(), book.open_partitions(), book.Use()};
+      }
+      done(std::move(status));
     });
   });
 }

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "env/confined_files.h"
 #include "env/log.h"
 #include "env/page_cache.h"
 #include "env_posix/posix_loop.h"
@@ -37,6 +40,16 @@ class ShuffleRuntime {
     std::shared_ptr<const fairlead::shuffle::Registry> registry;
     std::vector<process::shuffle::WorkerMetrics> workers;
     size_t rows_unread = 0;  // of the store, which the service goes on without
+    /// Of a service that merges.
+    struct Merges {
+      fairlead::shuffle::MergeCounters counters;
+      size_t memory_bytes = 0;
+      size_t deferred_blocks = 0;
+      size_t deferred_bytes = 0;
+      size_t open_partitions = 0;
+      std::map<std::string, fairlead::shuffle::MergeBook::AppUse> apps;
+    };
+    std::optional<Merges> merges;
   };
   /// `done` runs on the core's thread.
   void CollectStatus(std::function<void(Status)> done);
@@ -59,6 +72,7 @@ class ShuffleRuntime {
   env::Log& log_;
   std::unique_ptr<env::Disk> disk_;
   std::unique_ptr<env::PageCache> page_cache_;
+  std::unique_ptr<env::ConfinedFiles> confined_files_;
   Thread core_;
   std::vector<Thread> io_;
   std::unique_ptr<env::Store> store_;

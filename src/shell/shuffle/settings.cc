@@ -97,6 +97,51 @@ void ReadSecurity(Reader& in, process::shuffle::Config& config) {
   });
 }
 
+/// A number of bytes from `least` up.
+void SetBytes(Reader& in, const char* key, int64_t least, const std::function<void(int64_t)>& set) {
+  in.Set(key, [&](const std::string& text) -> base::Status {
+    const auto bytes = ParseSparkBytes(text);
+    if (!bytes.ok()) return bytes.error();
+    if (*bytes < least) return base::Error{"write at least " + std::to_string(least)};
+    set(*bytes);
+    return {};
+  });
+}
+
+void SetCount(Reader& in, const char* key, const std::function<void(int64_t)>& set) {
+  in.Set(key, [&](const std::string& text) -> base::Status {
+    int64_t count = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+    if (error != std::errc() || end != text.data() + text.size() || count < 0 || count > INT32_MAX) {
+      return base::Error{"write a whole number"};
+    }
+    set(count);
+    return {};
+  });
+}
+
+/// Push-based merging, by Spark's keys; spark.shuffle.push.server.mergedIndexCacheSize needs no reading, as merged
+/// indexes share spark.shuffle.service.index.cache.size.
+void ReadMerges(Reader& in, process::shuffle::Config& config, std::vector<std::string>& warnings) {
+  const std::string kManager = "spark.shuffle.push.server.mergedShuffleFileManagerImpl";
+  const std::string manager = in.Find(kManager).value_or("");
+  config.merges = manager.ends_with("RemoteBlockPushResolver");
+  if (!config.merges && !manager.empty() && manager.find("NoOp") == std::string::npos) {
+    warnings.push_back(kManager + "=" + manager +
+                       " is unknown, and pushed blocks are not merged; "
+                       "org.apache.spark.network.shuffle.RemoteBlockPushResolver merges them");
+  }
+  auto& limits = config.merge_limits;
+  SetBytes(in, "spark.shuffle.push.server.minChunkSizeInMergedShuffleFile", 1,
+           [&](int64_t bytes) { limits.chunk_bytes_min = bytes; });
+  SetCount(in, "spark.shuffle.push.server.ioExceptionsThresholdDuringMerge",
+           [&](int64_t count) { limits.write_failures_max = static_cast<int>(count); });
+  SetBytes(in, "fairlead.shuffle.merge.memory", 1 << 20,
+           [&](int64_t bytes) { limits.memory_bytes = static_cast<size_t>(bytes); });
+  SetCount(in, "fairlead.shuffle.merge.partitions-per-application",
+           [&](int64_t count) { limits.partitions_per_app = static_cast<size_t>(count); });
+}
+
 base::Result<std::string> ReadWhole(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::stringstream bytes;
@@ -191,10 +236,7 @@ base::Status ApplySparkProperties(const Properties& properties, process::shuffle
       return {};
     });
   }
-  if (const auto merge = in.Find("spark.shuffle.push.server.mergedShuffleFileManagerImpl");
-      merge && merge->find("NoOp") == std::string::npos) {
-    warnings.push_back("spark.shuffle.push.server.mergedShuffleFileManagerImpl: push-based merge is refused");
-  }
+  ReadMerges(in, config, warnings);
   return in.status();
 }
 

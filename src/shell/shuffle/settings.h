@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "env/log.h"
 #include "process/http/known_hosts.h"
 #include "process/shuffle/config.h"
+#include "shell/base/logging.h"
 
 namespace fairlead::shell {
 
@@ -23,8 +23,7 @@ struct ShuffleOptions {
   std::string answer_as;                 // "3.5" or "4.3"
   int io_threads = 0;  // 0: spark.shuffle.io.serverThreads, else one a core up to 8 (answering as 3.5: one)
   std::optional<uint16_t> web_port;  // status on loopback; default: one the system gives
-  std::string log_file;              // empty: stderr
-  env::LogLevel log_level = env::LogLevel::kInfo;
+  LogOptions log;
 };
 
 struct ShuffleSettings {

@@ -41,6 +41,34 @@ TEST(ShuffleSettings, Defaults) {
   EXPECT_TRUE(settings->warnings.empty());
 }
 
+TEST(ShuffleSettings, MergingIsSetByTheKeysOfSpark) {
+  const std::string manager =
+      "spark.shuffle.push.server.mergedShuffleFileManagerImpl=org.apache.spark.network.shuffle.";
+  EXPECT_FALSE(ReadShuffleSettings(Options())->config.merges);
+  EXPECT_FALSE(ReadShuffleSettings(Options({manager + "NoOpMergedShuffleFileManager"}))->config.merges);
+  const auto merges = ReadShuffleSettings(
+      Options({manager + "RemoteBlockPushResolver", "spark.shuffle.push.server.minChunkSizeInMergedShuffleFile=1m",
+               "spark.shuffle.push.server.ioExceptionsThresholdDuringMerge=7", "fairlead.shuffle.merge.memory=8m",
+               "fairlead.shuffle.merge.partitions-per-application=9"}));
+  ASSERT_TRUE(merges.ok()) << merges.error().message;
+  EXPECT_TRUE(merges->config.merges);
+  EXPECT_TRUE(merges->warnings.empty());
+  const auto& limits = merges->config.merge_limits;
+  EXPECT_EQ(limits.chunk_bytes_min, 1 << 20);
+  EXPECT_EQ(limits.write_failures_max, 7);
+  EXPECT_EQ(limits.memory_bytes, size_t{8} << 20);
+  EXPECT_EQ(limits.partitions_per_app, 9u);
+  const auto unknown = ReadShuffleSettings(Options({manager + "Other"}));
+  ASSERT_TRUE(unknown.ok());
+  EXPECT_FALSE(unknown->config.merges);
+  EXPECT_THAT(unknown->warnings.at(0), HasSubstr("is unknown"));
+  for (const char* bad : {"fairlead.shuffle.merge.memory=1k", "fairlead.shuffle.merge.memory=x",
+                          "fairlead.shuffle.merge.partitions-per-application=-1",
+                          "spark.shuffle.push.server.minChunkSizeInMergedShuffleFile=0"}) {
+    EXPECT_FALSE(ReadShuffleSettings(Options({bad})).ok()) << bad;
+  }
+}
+
 TEST(ShuffleSettings, TlsKeysAreReadAsSparkReadsThem) {
   const auto error = [](std::vector<std::string> conf) {
     conf.emplace_back("spark.ssl.rpc.enabled=true");

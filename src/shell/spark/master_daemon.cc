@@ -2,6 +2,12 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "config/rm_members.h"
 #include "env_posix/posix_loop.h"
@@ -17,6 +23,7 @@
 #include "shell/base/logging.h"
 #include "shell/base/open_ports.h"
 #include "shell/base/state_directory.h"
+#include "shell/spark/next_port.h"
 #include "shell/spark/spark_filters.h"
 #include "shell/spark/spark_home.h"
 #include "shell/spark/standalone_settings.h"
@@ -131,7 +138,7 @@ void RunUntilTold(env_posix::PosixLoop& loop, env::Log& log, const env::Endpoint
 int RunDoor(const SparkMasterOptions& options) {
   auto settings = ReadSparkMasterSettings(options);
   if (!settings.ok()) return Refuse(settings.error().message, 2);
-  const auto log = MakeLog("spark-master", options.log_file, options.log_level);
+  const auto log = MakeLog("spark-master", options.log);
   for (const auto& build : settings->master.builds)
     log->Info("drivers of this Spark are taken", {{"release", build.release}, {"home", build.home}});
   const auto loop = env_posix::MakePosixLoop();
@@ -194,15 +201,61 @@ base::Status Begin(process::spark_master::StandaloneMaster& master, const Standa
   return master.LeadAlone(std::move(*store), std::move(*imported));
 }
 
+namespace http = process::http;
+namespace sm = process::spark_master;
+
+std::optional<std::string> OfEnvironment(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
+}
+
+/// A Standalone Master's web ports. They are open before the master is made, which tells others of them, and serve
+/// nobody before the loop runs.
+struct WebPorts {
+  std::unique_ptr<http::Server> page;
+  std::unique_ptr<http::Server> rest;  // null: not wanted
+  std::function<void(const http::Request&, const http::Server::Reply&)> on_page, on_rest;
+  std::string page_url;
+  std::string rest_url;
+};
+
+base::Status OpenWebPorts(const StandaloneMasterSettings& settings, env_posix::PosixLoop& loop, env::Log& log,
+                          WebPorts& ports) {
+  auto page = ListenOnNextFree(log, settings.web, settings.port_retries, "the page",
+                               "--webui-port or spark.master.ui.port", [&](const env::Endpoint& at) {
+                                 return http::Server::Listen(loop, loop, at, settings.hosts,
+                                                             Guarded(loop, settings.page_filter,
+                                                                     [&ports](const auto& request, const auto& reply) {
+                                                                       ports.on_page(request, reply);
+                                                                     }));
+                               });
+  if (!page.ok()) return page.error();
+  ports.page = std::move(*page);
+  ports.page_url = "http://" + settings.master.host + ":" + std::to_string(ports.page->local().port);
+  if (!settings.rest) return {};
+  auto rest = ListenOnNextFree(log, *settings.rest, settings.port_retries, "drivers by REST",
+                               "--rest-port or spark.master.rest.port", [&](const env::Endpoint& at) {
+                                 return http::Server::Listen(loop, loop, at, settings.hosts,
+                                                             Guarded(loop, settings.rest_filter,
+                                                                     [&ports](const auto& request, const auto& reply) {
+                                                                       ports.on_rest(request, reply);
+                                                                     }),
+                                                             settings.rest_limits);
+                               });
+  if (!rest.ok()) return rest.error();
+  ports.rest = std::move(*rest);
+  const uint16_t port = ports.rest->local().port;
+  ports.rest_url = "spark://" + AdvertisedHost(settings.rest->host) + ":" + std::to_string(port);
+  return {};
+}
+
 int RunStandalone(const SparkMasterOptions& options) {
   auto settings = ReadStandaloneMasterSettings(options);
   if (!settings.ok()) return Refuse(settings.error().message, 2);
-  const auto log = MakeLog("spark-master", options.log_file, options.log_level);
+  const auto log = MakeLog("spark-master", options.log);
   for (const std::string& warning : settings->warnings) log->Warn(warning);
   const auto loop = env_posix::MakePosixLoop();
   const endpoints::spark::SparkBuild build = settings->master.builds.front();
-  namespace http = process::http;
-  namespace sm = process::spark_master;
   int status = 0;
   const auto on_over = [&](const std::string& why) {
     log->Error("this master ends", {{"why", why}});
@@ -210,39 +263,30 @@ int RunStandalone(const SparkMasterOptions& options) {
     loop->Stop();
   };
   WarnOfOpenPort(settings->master, settings->knows_callers, *log);
+  WebPorts ports;
+  if (const base::Status open = OpenWebPorts(*settings, *loop, *log, ports); !open.ok()) {
+    return Refuse(open.error().message, 1);
+  }
+  settings->cluster.web_url = settings->proxy.front.empty() ? ports.page_url : settings->proxy.front + "/";
   sm::StandaloneMaster master(*loop, *loop, *log, {settings->master, settings->cluster, on_over});
   if (const base::Status begun = Begin(master, *settings, *loop, *log); !begun.ok()) {
     return Refuse(begun.error().message, 1);
   }
-  const bool spark4 = build.has_module_proxies();
   const sm::MasterProxy proxy(*loop, *loop, master, settings->proxy);
-  sm::MasterPages pages(*loop, master, settings->proxy, spark4);
-  const auto page = http::Server::Listen(
-      *loop, *loop, settings->web, settings->hosts,
-      Guarded(*loop, settings->page_filter, [&](const http::Request& request, const http::Server::Reply& reply) {
-        if (proxy.Takes(request)) return proxy.Handle(request, reply);
-        if (request.method == "POST") return reply(sm::Order(master.cluster(), settings->orders, request));
-        pages.Handle(request, reply);
-      }));
-  if (!page.ok()) return Refuse("cannot listen on " + settings->web.ToString() + ": " + page.error().message, 1);
-  std::unique_ptr<http::Server> rest;
-  sm::RestSubmission submission(master, build, settings->rest ? settings->rest->port : 0, [](const std::string& name) {
-    const char* value = std::getenv(name.c_str());
-    return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
-  });
-  if (settings->rest) {
-    auto listening = http::Server::Listen(*loop, *loop, *settings->rest, settings->hosts,
-                                          Guarded(*loop, settings->rest_filter,
-                                                  [&](const http::Request& request, const http::Server::Reply& reply) {
-                                                    submission.Handle(request, reply);
-                                                  }),
-                                          settings->rest_limits);
-    if (!listening.ok()) {
-      return Refuse("cannot listen on " + settings->rest->ToString() + ": " + listening.error().message, 1);
-    }
-    rest = std::move(*listening);
-  }
-  RunUntilTold(*loop, *log, master.local(), {{"release", build.release}});
+  sm::MasterPages pages(*loop, master, settings->proxy, {build.release, ports.rest_url, build.has_module_proxies()});
+  ports.on_page = [&](const http::Request& request, const http::Server::Reply& reply) {
+    if (proxy.Takes(request)) return proxy.Handle(request, reply);
+    if (request.method == "POST") return reply(sm::Order(master.cluster(), settings->orders, request));
+    pages.Handle(request, reply);
+  };
+  const uint16_t rest_port = ports.rest ? ports.rest->local().port : uint16_t{0};
+  sm::RestSubmission submission(master, build, rest_port, OfEnvironment);
+  ports.on_rest = [&](const http::Request& request, const http::Server::Reply& reply) {
+    submission.Handle(request, reply);
+  };
+  RunUntilTold(*loop, *log, master.local(),
+               {{"release", build.release}, {"page", ports.page_url}, {"rest", ports.rest_url}});
+  ports = {};
   return status;
 }
 

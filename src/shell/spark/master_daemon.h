@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "env/log.h"
+#include "shell/base/logging.h"
 #include "shell/base/settings.h"
 
 namespace fairlead::shell {
@@ -15,13 +15,13 @@ struct SparkMasterOptions {
   std::vector<std::string> spark_homes;
   std::string host;
   std::optional<uint16_t> port;
-  std::optional<uint16_t> web_port;  // of a Standalone Master's page
-  std::string profile;               // places a Standalone Master's executors; empty: Spark's rules
-  std::string properties_file;       // spark-defaults.conf of a Standalone Master
+  std::optional<uint16_t> web_port;   // of a Standalone Master's page
+  std::optional<uint16_t> rest_port;  // of drivers by REST
+  std::string profile;                // places a Standalone Master's executors; empty: Spark's rules
+  std::string properties_file;        // spark-defaults.conf of a Standalone Master
   std::string queue;
   std::string state;  // directory
-  std::string log_file;
-  env::LogLevel log_level = env::LogLevel::kInfo;
+  LogOptions log;
 };
 
 /// `fairlead spark-master`: with Hadoop's configuration on the command line a door to its cluster, without a Standalone

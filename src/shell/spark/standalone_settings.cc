@@ -182,16 +182,19 @@ base::Status ReadPlacement(const SparkMasterOptions& options, config::Settings& 
   return {};
 }
 
-/// spark.master.rest.*. `by_default`: as this Spark has it.
-void ReadRest(SparkKeys& keys, const std::string& host, bool by_default, StandaloneMasterSettings& settings) {
+/// spark.master.rest.*. `by_default`: as this Spark has it. `port`: --rest-port, which opens it.
+void ReadRest(SparkKeys& keys, const std::string& host, bool by_default, const std::optional<uint16_t>& port,
+              StandaloneMasterSettings& settings) {
   const bool open = settings.master.security.authenticates() && !settings.rest_filter;
-  if (!keys.Flag("spark.master.rest.enabled", by_default && !open)) return;
+  if (!port && !keys.Flag("spark.master.rest.enabled", by_default && !open)) return;
   if (open) {
     settings.warnings.emplace_back(
-        "spark.master.rest.enabled: whoever reaches the REST port runs drivers here, without the secret");
+        "spark.master.rest.enabled or --rest-port: whoever reaches the REST port runs drivers here, without the "
+        "secret");
   }
   settings.rest = {keys.Text("spark.master.rest.host", host),
                    static_cast<uint16_t>(keys.Number("spark.master.rest.port", kRestPort, 0, kPortMax))};
+  if (port) settings.rest->port = *port;
   ReadBodyMax(keys, settings.rest_limits);
 }
 
@@ -206,6 +209,8 @@ base::Result<uint16_t> PortOf(const std::optional<uint16_t>& option, const char*
   if (!keys.error().empty()) return base::Error{keys.error()};
   return port;
 }
+
+int ReadPortRetries(SparkKeys& keys) { return static_cast<int>(keys.Number("spark.port.maxRetries", 16, 0, kPortMax)); }
 
 std::optional<std::string> ReadReverseProxy(SparkKeys& keys) {
   constexpr const char* kUrl = "spark.ui.reverseProxyUrl";
@@ -263,15 +268,12 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
   settings.cluster.retained_drivers =
       static_cast<size_t>(keys.Number("spark.deploy.retainedDrivers", 200, 0, INT32_MAX));
   if (build->has_module_proxies()) ReadIds(keys, settings.cluster);
-  settings.cluster.web_url = "http://" + settings.master.host + ":" + std::to_string(settings.web.port);
-  if (const auto front = ReadReverseProxy(keys)) {
-    settings.proxy = {true, *front};
-    if (!front->empty()) settings.cluster.web_url = *front + "/";
-  }
+  settings.port_retries = ReadPortRetries(keys);
+  if (const auto front = ReadReverseProxy(keys)) settings.proxy = {true, *front};
   settings.master.security = ReadSparkSecurity(keys);
   settings.page_filter = ReadSparkFilter(keys, "spark.ui.filters");
   settings.rest_filter = ReadSparkFilter(keys, "spark.master.rest.filters");
-  ReadRest(keys, host, build->has_module_proxies(), settings);
+  ReadRest(keys, host, build->has_module_proxies(), options.rest_port, settings);
   RefuseUnsupported(keys);
   if (!keys.error().empty()) return base::Error{keys.error()};
   for (const char* key : kIgnored) {

@@ -28,6 +28,7 @@ struct StandaloneMasterSettings {
   process::spark_master::MasterOrders orders;
   process::spark_master::ReverseProxy proxy;  // spark.ui.reverseProxy, .reverseProxyUrl
   env::Endpoint web;
+  int port_retries = 0;                                   // spark.port.maxRetries: of the page's port and the REST port
   process::http::KnownHosts hosts;                        // under which names the web ports are served
   std::optional<env::Endpoint> rest;                      // spark.master.rest.enabled
   std::optional<process::http::TokenFilter> rest_filter;  // spark.master.rest.filters
@@ -45,6 +46,8 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
 
 /// An option, else an environment variable, else `otherwise`.
 base::Result<uint16_t> PortOf(const std::optional<uint16_t>& option, const char* variable, int64_t otherwise);
+/// spark.port.maxRetries.
+int ReadPortRetries(SparkKeys& keys);
 /// spark.ui.reverseProxy: spark.ui.reverseProxyUrl without its final slash, "" without one; nothing: it is off.
 std::optional<std::string> ReadReverseProxy(SparkKeys& keys);
 /// Where a daemon listens: what was said, else the variable's, else 127.0.0.1.

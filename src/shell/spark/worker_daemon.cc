@@ -20,6 +20,7 @@
 #include "shell/base/logging.h"
 #include "shell/base/open_ports.h"
 #include "shell/shuffle/settings.h"
+#include "shell/spark/next_port.h"
 #include "shell/spark/run_surroundings.h"
 #include "shell/spark/spark_filters.h"
 #include "shell/spark/spark_home.h"
@@ -123,6 +124,7 @@ struct WorkerDaemonSettings {
   endpoints::spark::SparkBuild build;
   sw::SparkWorkerSettings worker;
   env::Endpoint web;
+  int port_retries = 0;                                   // spark.port.maxRetries
   std::optional<process::http::TokenFilter> page_filter;  // spark.ui.filters
   SparkProperties properties;
   std::vector<std::string> callers;  // fairlead.callers.uids, and this user, as who executors run
@@ -260,6 +262,7 @@ base::Result<WorkerDaemonSettings> ReadSparkWorkerSettings(const SparkWorkerOpti
   worker.listen = {host, *port};
   worker.host = AdvertisedHost(host);
   daemon.web = {host, static_cast<uint16_t>(keys.Number("spark.worker.ui.port", *web_port, 0, kPortMax))};
+  daemon.port_retries = ReadPortRetries(keys);
   if (const base::Status size = ReadSize(options, worker); !size.ok()) return size.error();
   worker.work_directory = options.work_directory.empty() ? Variable("SPARK_WORKER_DIR") : options.work_directory;
   if (worker.work_directory.empty()) worker.work_directory = home + "/work";
@@ -304,16 +307,20 @@ void TakePlace(const sw::LinkWelcome& welcome, sw::SparkWorkerSettings& worker) 
 /// `worker`: null until it has started.
 base::Result<std::unique_ptr<process::http::Server>> OpenPage(env_posix::PosixLoop& loop, sw::WorkerPages& pages,
                                                               WorkerDaemonSettings& settings,
-                                                              const std::unique_ptr<sw::SparkWorker>& worker) {
-  process::http::KnownHosts hosts = ReadKnownHosts(config::HadoopConf(), settings.warnings);
+                                                              const std::unique_ptr<sw::SparkWorker>& worker,
+                                                              env::Log& log) {
+  namespace http = process::http;
+  http::KnownHosts hosts = ReadKnownHosts(config::HadoopConf(), settings.warnings);
   hosts.AddName(settings.worker.host);
-  return process::http::Server::Listen(
-      loop, loop, settings.web, std::move(hosts),
-      Guarded(loop, settings.page_filter,
-              [&worker, &pages](const process::http::Request& request, const process::http::Server::Reply& reply) {
-                if (!worker) return reply(process::http::TextResponse(503, "the worker starts"));
-                pages.Handle(*worker, request, reply);
-              }));
+  const auto serve = [&worker, &pages](const http::Request& request, const http::Server::Reply& reply) {
+    if (!worker) return reply(http::TextResponse(503, "the worker starts"));
+    pages.Handle(*worker, request, reply);
+  };
+  return ListenOnNextFree(log, settings.web, settings.port_retries, "the page", "--webui-port or spark.worker.ui.port",
+                          [&](const env::Endpoint& at) {
+                            return http::Server::Listen(loop, loop, at, hosts,
+                                                        Guarded(loop, settings.page_filter, serve));
+                          });
 }
 
 }  // namespace
@@ -321,7 +328,7 @@ base::Result<std::unique_ptr<process::http::Server>> OpenPage(env_posix::PosixLo
 int RunSparkWorker(const SparkWorkerOptions& options) {
   auto settings = ReadSparkWorkerSettings(options);
   if (!settings.ok()) return Refuse(settings.error().message, 2);
-  const auto log = MakeLog("spark-worker", options.log_file, options.log_level);
+  const auto log = MakeLog("spark-worker", options.log);
   const auto loop = env_posix::MakePosixLoop();
   loop->OnCrowded([log = log.get()](const std::string& reason) { log->Warn(reason); });
   const auto disk = env_posix::MakePosixDisk();
@@ -332,8 +339,8 @@ int RunSparkWorker(const SparkWorkerOptions& options) {
   }
   std::unique_ptr<sw::SparkWorker> worker;
   sw::WorkerPages pages(*loop, *disk);
-  const auto page = OpenPage(*loop, pages, *settings, worker);
-  if (!page.ok()) return Refuse("cannot listen on " + settings->web.ToString() + ": " + page.error().message, 1);
+  const auto page = OpenPage(*loop, pages, *settings, worker, *log);
+  if (!page.ok()) return Refuse(page.error().message, 1);
   settings->worker.launch.web_url = "http://" + settings->worker.host + ":" + std::to_string((*page)->local().port);
   for (const std::string& warning : settings->warnings) log->Warn(warning);
   const auto shuffle =

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "env/log.h"
+#include "shell/base/logging.h"
 
 namespace fairlead::shell {
 
@@ -19,8 +19,7 @@ struct SparkWorkerOptions {
   std::string memory;  // "4g"
   std::string work_directory;
   std::string properties_file;
-  std::string log_file;
-  env::LogLevel log_level = env::LogLevel::kInfo;
+  LogOptions log;
 };
 
 /// `fairlead spark-worker`: a Standalone Worker, until SIGTERM or SIGINT. Gives the exit status: 0 ended on request, 1

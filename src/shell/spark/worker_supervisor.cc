@@ -150,7 +150,7 @@ void FindSupervisor(env_posix::PosixLoop& loop, const sw::SparkWorkerSettings& w
 
 int RunWorkerSupervisor(const std::string& name, const std::vector<std::string>& callers) {
   if (!KeepStrangersOut(callers).ok()) return 1;  // its worker has tried it before
-  const auto log = MakeLog("spark-worker-supervisor", "", env::LogLevel::kInfo);
+  const auto log = MakeLog("spark-worker-supervisor", {});
   const auto loop = env_posix::MakePosixLoop();
   const auto surroundings = MakeSurroundings(*log);
   sw::SupervisorServer server({*loop, *loop, *loop, *log, surroundings.get()});

@@ -106,7 +106,6 @@ base::Status LeaveOutWrongNumbers(Configuration& to, const std::string& file, st
   }
   if (keys.size() < all.Explicit().size()) {
     to.queues = config::CapacityTree(keys);
-    to.queues.capacity->asynchronous = false;
   }
   return {};
 }
@@ -125,6 +124,10 @@ base::Status ReadQueues(Configuration& to, const std::string& file, std::string_
   to.queues = std::move(*queues);
   if (to.queues.capacity) {
     if (const base::Status left = LeaveOutWrongNumbers(to, file, text); !left) return left;
+    // A day has 17 million passes of it, which decide what heartbeats do.
+    if (std::exchange(to.queues.capacity->asynchronous, false)) {
+      to.notes.push_back(file + ": schedule-asynchronously.enable: a simulated day grants at heartbeats");
+    }
   }
   to.preemption = Preempts(to);
   for (std::string& passed : profiles::PassedOverIn(*profile, to.queues)) to.notes.push_back(std::move(passed));

@@ -141,6 +141,21 @@ TEST(Sasl, WrongSecretAndWeakerProtectionAreRefused) {
   EXPECT_FALSE(without.Respond(*client.Respond(*without.Respond(""))).ok());
 }
 
+// What Spark 4.3.0's SparkSaslServer and SparkSaslClient say to each other with a secret as long as YARN's.
+TEST(Sasl, ASecretOfMoreThanALineIsAsSparkHasIt) {
+  const char* const kSecret = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+  SaslServer server("OdWIT18gJodbch0rBh4fOL5ycgRiZejYsVxeksdq", kSecret, false);
+  SaslClient client("wrxMYEO2xZI+dT5CTSnFhFh11fN1F5nX7vC9jIJm", kSecret, false);
+  const auto response = client.Respond(*server.Respond(""));
+  ASSERT_TRUE(response.ok());
+  EXPECT_NE(response->find("response=65512e9e65962e4a803dda59b7887f50"), std::string::npos) << *response;
+  const auto last = server.Respond(*response);
+  ASSERT_TRUE(last.ok()) << last.error().message;
+  EXPECT_EQ(*last, "rspauth=97decf46acb52faf1c9d40e7a57485de");
+  EXPECT_EQ(LoginText(std::string(57, 'x')).find('\n'), std::string::npos) << "one whole line";
+  EXPECT_EQ(LoginText(std::string(58, 'x')).find('\n'), 76u);
+}
+
 TEST(Sasl, DigestFields) {
   const auto fields = ParseDigestFields(R"(a="x,\"y",b=2,c="")");
   ASSERT_TRUE(fields.ok());

@@ -269,6 +269,17 @@ std::string Base64(std::string_view bytes) {
   return out;
 }
 
+std::string LoginText(std::string_view bytes) {
+  constexpr size_t kLine = 76;
+  const std::string whole = Base64(bytes);
+  std::string out;
+  for (size_t at = 0; at < whole.size(); at += kLine) {
+    if (at > 0) out.push_back('\n');
+    out.append(whole, at, kLine);
+  }
+  return out;
+}
+
 std::unique_ptr<ChannelCipher> MakeSealingCipher(const SealingKeys& keys, bool server, size_t outbound_block_max) {
   if (!KnownCipher(keys.cipher) || keys.session_key.size() != 16) return nullptr;
   return std::make_unique<SealingCipher>(keys, server, outbound_block_max);
@@ -337,9 +348,9 @@ base::Result<std::string> SaslServer::Check(std::string_view token) {
     return base::Error{"java.lang.NullPointerException: Password cannot be null if SASL is enabled"};
   }
   const Digest digest{
-      fields["username"],   fields["realm"],  Base64(password_), nonce_, fields["cnonce"], fields["nc"], qop,
+      fields["username"],   fields["realm"],  LoginText(password_), nonce_, fields["cnonce"], fields["nc"], qop,
       fields["digest-uri"], fields["authzid"]};
-  const bool good = digest.user == Base64(kSaslUser) && digest.realm == kRealm &&
+  const bool good = digest.user == LoginText(kSaslUser) && digest.realm == kRealm &&
                     EqualInConstantTime(digest.Response("AUTHENTICATE"), fields["response"]);
   if (!good) return SaslError("digest response format violation. Mismatched response.");
   qop_ = qop;
@@ -353,9 +364,9 @@ SaslClient::SaslClient(std::string cnonce, std::string secret, bool encrypt)
 base::Result<std::string> SaslClient::Respond(std::string_view challenge) {
   auto parsed = ParseDigestFields(challenge);
   if (!parsed.ok()) return parsed.error();
-  const Digest digest{Base64(kSaslUser),
+  const Digest digest{LoginText(kSaslUser),
                       std::string(kRealm),
-                      Base64(secret_),
+                      LoginText(secret_),
                       (*parsed)["nonce"],
                       cnonce_,
                       "00000001",

@@ -27,6 +27,9 @@ inline constexpr std::string_view kSaslUser = "sparkSaslUser";
 /// A nonce is Base64 of this many random bytes.
 inline constexpr size_t kSaslNonceBytes = 30;
 std::string Base64(std::string_view bytes);
+/// The name or password of a login: Base64 in lines of 76 characters, which is Netty's default and so what Spark's
+/// client and server put into the digest. The secrets that Spark makes on YARN are longer than a line.
+std::string LoginText(std::string_view bytes);
 
 /// The sealing of auth-conf: frames of int64 length, counting itself | encrypted(text | padding | 10 bytes of HMAC-MD5)
 /// | int16 1 | int32 sequence number; 3des, des, rc4, rc4-56 or rc4-40.

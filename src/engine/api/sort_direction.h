@@ -5,7 +5,7 @@
 namespace fairlead::engine {
 
 /// Which way a sort goes.
-enum class Order : uint8_t { kAscending, kDescending };
+enum class SortDirection : uint8_t { kAscending, kDescending };
 
 /// How many partitions a dataset is to have. Without a number the engine chooses: one a slot of the executors, three
 /// where files are read, and where its input lies by key already as many as that has.

@@ -1,0 +1,69 @@
+#include "process/login/cookie.h"
+
+#include <gtest/gtest.h>
+
+namespace fairlead::process::login {
+namespace {
+
+constexpr char kSecret[] = "a secret of this test";
+constexpr int64_t kNow = 1'795'000'000'000;
+const Cookie kAlice{"alice", "alice@EXAMPLE.COM", "kerberos", kNow + 1000};
+
+http::Request With(const std::string& header) {
+  http::Request request;
+  request.headers = {{"Accept", "*/*"}, {"cookie", header}};
+  return request;
+}
+
+TEST(CookieTest, IsSignedAsHadoopSignsIt) {
+  // By org.apache.hadoop.security.authentication.util.Signer: base64(HmacSHA256(secret, text)).
+  const auto text = Sign({"alice", "alice@EXAMPLE.COM", "kerberos", 1795839772286}, "secret");
+  ASSERT_TRUE(text.has_value());
+  EXPECT_EQ(*text,
+            "u=alice&p=alice@EXAMPLE.COM&t=kerberos&e=1795839772286&s=x8YeGYrpraHzqfr4tDVXYk4tEO7QovtCUz6clC21voM=");
+}
+
+TEST(CookieTest, WhatWasSignedComesBack) {
+  const std::string text = *Sign(kAlice, kSecret);
+  const auto cookie = Verify(text, kSecret, "kerberos", kNow);
+  ASSERT_TRUE(cookie.has_value());
+  EXPECT_EQ(cookie->user, "alice");
+  EXPECT_EQ(cookie->principal, "alice@EXAMPLE.COM");
+  EXPECT_EQ(cookie->expires_ms, kAlice.expires_ms);
+}
+
+TEST(CookieTest, ForgedUnsignedExpiredAndForeignOnesAreNone) {
+  const std::string text = *Sign(kAlice, kSecret);
+  std::string forged = text;
+  forged.replace(forged.find("alice"), 5, "root1");
+  const std::string unsigned_text = text.substr(0, text.find("&s="));
+  for (const std::string& bad :
+       {forged, unsigned_text, unsigned_text + "&s=", text + "x", text.substr(0, text.size() - 1), std::string("&s="),
+        std::string(), std::string(5000, 'u')}) {
+    EXPECT_FALSE(Verify(bad, kSecret, "kerberos", kNow)) << bad.substr(0, 200);
+  }
+  EXPECT_FALSE(Verify(text, "another", "kerberos", kNow));
+  EXPECT_FALSE(Verify(text, kSecret, "simple", kNow));
+  EXPECT_FALSE(Verify(text, kSecret, "kerberos", kAlice.expires_ms));
+  EXPECT_FALSE(Verify(*Sign(kAlice, ""), "", "kerberos", kNow)) << "no secret is no secret that all know";
+}
+
+TEST(CookieTest, NamesThatWouldSayMoreAreNotSigned) {
+  EXPECT_FALSE(Sign({"alice&u=root", "p", "t", 1}, kSecret));
+  EXPECT_FALSE(Sign({"alice", "p\r\nSet-Cookie: x", "t", 1}, kSecret));
+  EXPECT_FALSE(Sign({"", "p", "t", 1}, kSecret));
+}
+
+TEST(CookieTest, IsFoundAmongOthersQuotedOrNot) {
+  const std::string text = *Sign(kAlice, kSecret);
+  for (const std::string& header : {"hadoop.auth=\"" + text + "\"", "a=b; hadoop.auth=" + text + "; c=d",
+                                    "hadoop.auth=forged; hadoop.auth=" + text}) {
+    EXPECT_TRUE(FindCookie(With(header), kSecret, "kerberos", kNow)) << header;
+  }
+  for (const std::string& header : {"hadoop.authx=" + text, "x=" + text, text, std::string(";;= ;hadoop.auth=\"")}) {
+    EXPECT_FALSE(FindCookie(With(header), kSecret, "kerberos", kNow)) << header;
+  }
+}
+
+}  // namespace
+}  // namespace fairlead::process::login

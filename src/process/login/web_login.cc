@@ -1,0 +1,293 @@
+#include "process/login/web_login.h"
+
+#include <algorithm>
+#include <boost/algorithm/string/predicate.hpp>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "endpoints/yarn/credentials.h"
+#include "endpoints/yarn/text_bounds.h"
+#include "endpoints/yarn/tokens.h"
+#include "process/http/json_text.h"
+#include "wire/hadoop_rpc/base64.h"
+
+namespace fairlead::process::login {
+
+namespace {
+
+using http::Server;
+using Reply = Server::Reply;
+
+constexpr std::string_view kNegotiate = "Negotiate";
+constexpr std::string_view kTokenParameter = "delegation";
+constexpr std::string_view kDoAs = "doAs";
+constexpr std::string_view kUserName = "user.name";
+constexpr size_t kUrlTokenMax = 16 << 10;
+
+/// What tells nothing and is asked by whoever balances load or restarts daemons.
+bool IsOpen(const http::Request& request) { return request.path == "/healthz" || request.path == "/readyz"; }
+
+bool IsRead(const http::Request& request) {
+  return request.method == "GET" || request.method == "HEAD" || request.method == "OPTIONS";
+}
+
+std::string Parameter(const http::Request& request, std::string_view name) {
+  for (const auto& [key, value] : request.query) {
+    if (boost::algorithm::iequals(key, name)) return value;
+  }
+  return "";
+}
+
+/// Takes the parameters out, from the target as well.
+void Drop(http::Request& request, std::initializer_list<std::string_view> names) {
+  const auto named = [&](std::string_view key) {
+    return std::ranges::any_of(names, [&](std::string_view name) { return boost::algorithm::iequals(key, name); });
+  };
+  if (std::erase_if(request.query, [&](const auto& one) { return named(one.first); }) == 0) return;
+  const size_t mark = std::min(request.target.find('?'), request.target.size() - 1);
+  std::string kept;
+  std::string_view rest = std::string_view(request.target).substr(mark + 1);
+  while (!rest.empty()) {
+    const std::string_view pair = rest.substr(0, rest.find('&'));
+    rest.remove_prefix(std::min(rest.size(), pair.size() + 1));
+    if (!named(base::PercentDecode(pair.substr(0, pair.find('=')), true))) {
+      kept += (kept.empty() ? "?" : "&") + std::string(pair);
+    }
+  }
+  request.target = request.target.substr(0, mark) + kept;
+}
+
+/// As HttpExceptionUtils.createServletErrorResponse writes it.
+http::Response Forbidden(const std::string& exception, const std::string& message) {
+  const std::string simple = exception.substr(exception.rfind('.') + 1);
+  const nlohmann::ordered_json body = {{"message", message}, {"exception", simple}, {"javaClassName", exception}};
+  return http::JsonResponse(403, http::JsonText(nlohmann::ordered_json{{"RemoteException", body}}));
+}
+
+}  // namespace
+
+endpoints::yarn::Caller RpcCallerOf(const http::Request& request) {
+  endpoints::yarn::Caller caller;
+  caller.user = http::CallerOf(request);
+  if (!request.visitor) return caller;
+  caller.real_user = request.visitor->real_user;
+  caller.principal = request.visitor->principal;
+  caller.full_name = request.visitor->full_name;
+  if (!caller.principal.empty()) caller.method = model::LoginMethod::kKerberos;
+  if (request.visitor->by_token) caller.method = model::LoginMethod::kToken;
+  return caller;
+}
+
+std::string EncodeUrlToken(const endpoints::yarn::RpcToken& token) {
+  std::string bytes;
+  endpoints::yarn::AppendWritableToken(bytes, token);
+  std::string text = wire::hadoop_rpc::EncodeBase64(bytes);
+  std::ranges::replace(text, '+', '-');
+  std::ranges::replace(text, '/', '_');
+  while (text.ends_with('=')) text.pop_back();
+  return text;
+}
+
+base::Result<endpoints::yarn::RpcToken> DecodeUrlToken(std::string_view text) {
+  std::string padded(text.substr(0, kUrlTokenMax + 1));
+  if (padded.size() > kUrlTokenMax) return base::Error{"the token is too long"};
+  std::ranges::replace(padded, '-', '+');
+  std::ranges::replace(padded, '_', '/');
+  while (padded.ends_with('=')) padded.pop_back();
+  while (padded.size() % 4 != 0) padded.push_back('=');
+  const std::optional<std::string> bytes = wire::hadoop_rpc::DecodeBase64(padded);
+  if (!bytes) return base::Error{"the token is no BASE64URL"};
+  return endpoints::yarn::ParseWritableToken(*bytes);
+}
+
+/// One request on its way in.
+struct WebLogin::Visit {
+  http::Request request;
+  http::Server::Reply reply;
+  Next next;
+  std::unique_ptr<env::GssContext> context;  // while a ticket is looked at
+  http::Headers headers;                     // of the answer, whatever it is
+};
+
+WebLogin::WebLogin(env::Loop& loop, WebLoginOptions options) : loop_(loop), options_(std::move(options)) {
+  std::string& secret = options_.security.secret;
+  if (!secret.empty()) return;
+  secret.resize(32);
+  loop.RandomBytes({reinterpret_cast<uint8_t*>(secret.data()), secret.size()});
+}
+
+void WebLogin::Enter(http::Request request, http::Server::Reply reply, Next next) {
+  const auto visit = std::make_shared<Visit>(Visit{std::move(request), std::move(reply), std::move(next), nullptr, {}});
+  http::Request& asked = visit->request;
+  switch (options_.security.mode) {
+    case WebMode::kNames:
+      return ActFor(visit);
+    case WebMode::kReadOnly:
+      Drop(asked, {kUserName, kDoAs});
+      if (IsRead(asked)) return Pass(visit);
+      return Refuse(
+          visit, "org.apache.hadoop.security.AccessControlException",
+          "hadoop.security.authentication is kerberos, and hadoop.http.authentication.type is simple: nothing "
+          "is changed here by a name that nobody has shown. Use RPC, after kinit, or let this port take "
+          "tickets: hadoop.http.authentication.type=kerberos.");
+    case WebMode::kTickets:
+      break;
+  }
+  if (IsOpen(asked)) return Pass(visit);
+  Drop(asked, {kUserName});
+  if (ByToken(visit)) return;
+  if (ByCookie(visit)) return ActFor(visit);
+  const std::string_view said = http::FindHeader(asked.headers, "Authorization");
+  if (!boost::algorithm::istarts_with(said, kNegotiate) || options_.security.gss == nullptr) return AskForTicket(visit);
+  ByTicket(visit, said.substr(kNegotiate.size()));
+}
+
+/// False: there is none.
+bool WebLogin::ByToken(const Held& visit) {
+  http::Request& asked = visit->request;
+  std::string text(http::FindHeader(asked.headers, "X-Hadoop-Delegation-Token"));
+  if (text.empty()) text = http::FindHeader(asked.headers, "Hadoop-YARN-Auth-Delegation-Token");
+  if (text.empty()) text = Parameter(asked, kTokenParameter);
+  if (text.empty()) return false;
+  Drop(asked, {kTokenParameter, kDoAs});  // a token is its user's, and he acts for nobody
+  const std::string invalid = "org.apache.hadoop.security.authentication.client.AuthenticationException";
+  if (!options_.token) return Refuse(visit, invalid, "no delegation tokens are taken here"), true;
+  const base::Result<endpoints::yarn::RpcToken> token = DecodeUrlToken(text);
+  if (!token.ok()) return Refuse(visit, invalid, token.error().message), true;
+  const base::Result<endpoints::yarn::TokenSecret> secret = options_.token(token->identifier);
+  if (!secret.ok()) return Refuse(visit, invalid, secret.error().message), true;
+  if (!endpoints::yarn::SameSecret(secret->password, token->password)) {
+    return Refuse(visit, invalid, "the token's password is not the one that was given"), true;
+  }
+  http::Visitor& visitor = asked.visitor.emplace();
+  visitor.user = visitor.full_name = secret->user;
+  visitor.real_user = secret->real_user;
+  visitor.by_token = true;
+  Pass(visit);
+  return true;
+}
+
+bool WebLogin::ByCookie(const Held& visit) {
+  const std::optional<Cookie> cookie =
+      FindCookie(visit->request, options_.security.secret, options_.cookie_type, loop_.Wall().ms);
+  if (!cookie) return false;
+  http::Visitor& visitor = visit->request.visitor.emplace();
+  visitor.user = cookie->user;
+  visitor.principal = visitor.full_name = cookie->principal;
+  return true;
+}
+
+void WebLogin::ByTicket(const Held& visit, std::string_view credentials) {
+  while (credentials.starts_with(' ')) credentials.remove_prefix(1);
+  std::optional<std::string> token = wire::hadoop_rpc::DecodeBase64(credentials);
+  if (!token || token->empty()) return AskForTicket(visit);
+  visit->context = options_.security.gss->Accept();
+  visit->context->Step(std::move(*token), alive_([this, visit](const auto& stepped) {
+                         http::Guard(visit->request, Reply(visit->reply), [&] { TicketStepped(visit, stepped); });
+                       }));
+}
+
+void WebLogin::TicketStepped(const Held& visit, const base::Result<env::GssContext::Token>& token) {
+  const std::string unproven = "org.apache.hadoop.security.authentication.client.AuthenticationException";
+  const std::string from = " from " + visit->request.peer + " (HTTP)";
+  const auto audit = [&](const std::string& line) {
+    if (options_.security.audit) options_.security.audit(line);
+  };
+  const std::unique_ptr<env::GssContext> context = std::move(visit->context);
+  if (!token.ok() || !token->done) {
+    audit("Auth failed" + from + ": " +
+          (token.ok() ? "the ticket alone does not say who it is" : token.error().message));
+    return Refuse(visit, unproven, "the ticket is not taken; the daemon's log says why");
+  }
+  const std::string principal = context->peer();
+  const base::Result<std::string> user = options_.security.short_name(principal);
+  if (!user.ok()) {
+    audit("Auth failed" + from + ": " + user.error().message);
+    return Refuse(visit, unproven, user.error().message);
+  }
+  audit("Auth successful for " + principal + " (auth:KERBEROS)" + from);
+  http::Visitor& visitor = visit->request.visitor.emplace();
+  visitor.user = *user;
+  visitor.principal = visitor.full_name = principal;
+  const int64_t expires = loop_.Wall().ms + options_.security.cookie_life.millis();
+  if (const auto cookie = Sign({*user, principal, options_.cookie_type, expires}, options_.security.secret)) {
+    visit->headers.emplace_back("Set-Cookie", CookieHeader(*cookie));
+  }
+  if (!token->bytes.empty()) {
+    visit->headers.emplace_back("WWW-Authenticate",
+                                std::string(kNegotiate) + " " + wire::hadoop_rpc::EncodeBase64(token->bytes));
+  }
+  ActFor(visit);
+}
+
+void WebLogin::ActFor(const Held& visit) {
+  http::Request& asked = visit->request;
+  const std::string user = Parameter(asked, kDoAs);
+  if (user.empty()) return Pass(visit);
+  const std::string denied = "org.apache.hadoop.security.authorize.AuthorizationException";
+  if (const base::Status within = endpoints::yarn::Within("doAs", user.size(), endpoints::yarn::kNameMax);
+      !within.ok() || !http::IsVisible(user)) {
+    return Refuse(visit, denied, within.ok() ? "doAs names no user" : within.error().message);
+  }
+  endpoints::yarn::Caller caller = RpcCallerOf(asked);
+  caller.real_user = caller.user;
+  caller.user = caller.full_name = user;
+  if (user.find_first_of("/@") != std::string::npos && options_.security.short_name) {
+    const base::Result<std::string> name = options_.security.short_name(user);
+    if (!name.ok()) return Refuse(visit, denied, name.error().message);
+    caller.user = *name;
+  }
+  Drop(asked, {kDoAs, kUserName});
+  http::Visitor& visitor = asked.visitor ? *asked.visitor : asked.visitor.emplace();
+  visitor.user = caller.user;
+  visitor.full_name = caller.full_name;
+  visitor.real_user = caller.real_user;
+  auto judged = alive_([this, visit, denied](const base::Status& may) {
+    http::Guard(visit->request, Reply(visit->reply),
+                [&] { may.ok() ? Pass(visit) : Refuse(visit, denied, may.error().message); });
+  });
+  if (!options_.impersonate) return judged(base::Error{"nobody acts for others here"});
+  options_.impersonate(caller, asked.peer, judged);
+}
+
+void WebLogin::Pass(const Held& visit) {
+  http::Server::Reply reply = std::move(visit->reply);
+  if (!visit->headers.empty()) {
+    reply = [reply = std::move(reply), headers = std::move(visit->headers)](http::Response response) {
+      response.headers.insert(response.headers.end(), headers.begin(), headers.end());
+      reply(std::move(response));
+    };
+  }
+  visit->next(std::move(visit->request), std::move(reply));
+}
+
+void WebLogin::AskForTicket(const Held& visit) {
+  http::Response response = http::TextResponse(
+      401, options_.security.gss != nullptr
+               ? "Authentication required: a ticket of Kerberos. kinit gets one, and curl --negotiate -u : shows it.\n"
+               : "Nobody can log in here: write hadoop.http.authentication.kerberos.keytab and .principal (a key of "
+                 "HTTP/HOST), or hadoop.http.authentication.type=simple, with which everybody reads and nobody "
+                 "changes anything.\n");
+  response.headers = {{"WWW-Authenticate", std::string(kNegotiate)}, {"Set-Cookie", CookieHeader("")}};
+  visit->reply(std::move(response));
+}
+
+void WebLogin::Refuse(const Held& visit, const std::string& exception, const std::string& why) {
+  ++refused_;
+  http::Response response = Forbidden(exception, why);
+  response.headers.insert(response.headers.end(), visit->headers.begin(), visit->headers.end());
+  visit->reply(std::move(response));
+}
+
+std::string WebLogin::CookieHeader(const std::string& value) const {
+  const WebSecurity& security = options_.security;
+  std::string out = std::string(kCookieName) + "=" + (value.empty() ? "" : "\"" + value + "\"") + "; Path=/";
+  if (!security.cookie_domain.empty()) out += "; Domain=" + security.cookie_domain;
+  if (security.cookie_stays || value.empty()) {
+    out += "; Max-Age=" + std::to_string(value.empty() ? 0 : security.cookie_life.millis() / 1000);
+  }
+  return out + "; HttpOnly";
+}
+
+}  // namespace fairlead::process::login
