@@ -517,18 +517,23 @@ class Store(Standalone):
         self.environment = {"LD_PRELOAD": str(BUILD / "tests/libfailing_disk.so"), "FAIRLEAD_TEST_DISK": str(self.directory / "state"), "FAIRLEAD_TEST_DISK_FAILS": str(self.switch)}
         super().start_master()
 
+    def turn(self, state):
+        """In place: the daemon has the file in its memory, where a moment without its byte would end it."""
+        with open(self.switch, "r+b") as switch:
+            switch.write(state)
+
     def ready(self):
         return ask_web(self.web, "/readyz")
 
     def test_it_is_not_ready_while_it_can_store_nothing(self):
         self.assertEqual(self.ready()[0], 200)
         for cause in (lambda: self.peer(self.master).say(worker("w", 99)), lambda: None):  # something is to be stored, or nothing
-            self.switch.write_bytes(b"\1")
+            self.turn(b"\1")
             cause()
             status, body = until(lambda: self.ready() if self.ready()[0] == 503 else None, "503")
             self.assertIn(b"nothing can be stored", body)
             self.assertIn("cannot be stored", " ".join(self.page(path="/fairlead/notices")))
-            self.switch.write_bytes(b"\0")
+            self.turn(b"\0")
             until(lambda: self.ready()[0] == 200, "200")
         self.assertEqual(ask_web(self.web, "/healthz")[0], 200)
 
