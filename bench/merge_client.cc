@@ -1,7 +1,8 @@
-// Pushes a shuffle's blocks to a merging service of Spark's protocol, ends the merge, and reads a shuffle, merged or block by
-// block; prints one JSON line.
+// Pushes a shuffle's blocks to a merging service of Spark's protocol, ends the merge, and reads a shuffle, merged or
+// block by block; prints one JSON line.
 //   bench_merge_client PHASE --port P --dirs DIR --maps M --reduces R --block B [--connections C]
-// PHASE: push (registers, pushes all blocks, finalizes), merged (each reducer's chunks), separate (each reducer's blocks).
+// PHASE: push (registers, pushes all blocks, finalizes), merged (each reducer's chunks), separate (each reducer's
+// blocks).
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -120,7 +121,8 @@ uint64_t Push(const Options& options) {
         out += block;
       }
       client.Send(out);
-      client.Await(count, [&](const transport::Frame& frame) { refused += frame.body.size() > 1 && frame.body[1] != 0; });
+      client.Await(count,
+                   [&](const transport::Frame& frame) { refused += frame.body.size() > 1 && frame.body[1] != 0; });
     }
   });
   if (refused > options.maps * int64_t{options.reduces} / 10) Die("more than a tenth of the pushes was refused");

@@ -1,11 +1,11 @@
 // env::Alive and env::Timer: what waits ends with its owner.
 
+#include <gtest/gtest.h>
+
 #include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "env/alive.h"
 #include "env/timer.h"

@@ -6,8 +6,10 @@ struct Ended {};
 
 void Step(const std::variant<Started, Ended>& event) {
 #ifdef RIGHT
-  fairlead::base::Dispatch(event, [](const Started&) {}, [](const Ended&) {});
+  fairlead::base::Dispatch(
+      event, [](const Started&) {}, [](const Ended&) {});
 #else
-  fairlead::base::Dispatch(event, [](const Started&) {}, [](const Ended&) {}, fairlead::base::Ignored<Ended>{});
+  fairlead::base::Dispatch(
+      event, [](const Started&) {}, [](const Ended&) {}, fairlead::base::Ignored<Ended>{});
 #endif
 }

@@ -6,7 +6,8 @@ struct Ended {};
 
 void Step(const std::variant<Started, Ended>& event) {
 #ifdef RIGHT
-  fairlead::base::Dispatch(event, [](const Started&) {}, fairlead::base::Ignored<Ended>{});
+  fairlead::base::Dispatch(
+      event, [](const Started&) {}, fairlead::base::Ignored<Ended>{});
 #else
   fairlead::base::Dispatch(event, [](const Started&) {});
 #endif

@@ -6,8 +6,10 @@ struct StartedAgain {};
 
 void Step(const std::variant<Started>& event) {
 #ifdef RIGHT
-  fairlead::base::Dispatch(event, [](const Started&) {}, fairlead::base::Others{[](const auto&) {}});
+  fairlead::base::Dispatch(
+      event, [](const Started&) {}, fairlead::base::Others{[](const auto&) {}});
 #else
-  fairlead::base::Dispatch(event, [](const StartedAgain&) {}, fairlead::base::Others{[](const auto&) {}});
+  fairlead::base::Dispatch(
+      event, [](const StartedAgain&) {}, fairlead::base::Others{[](const auto&) {}});
 #endif
 }

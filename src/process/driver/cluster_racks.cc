@@ -35,9 +35,7 @@ void ClusterRacks::Ask(int tries_left) {
         }
         managers_.Failed(answer.error());
         if (tries_left > 1 && !rpc::IsRefusal(answer.error())) {
-          loop_.After(kRetry, alive_([this, tries_left] {
-            Ask(tries_left - 1);
-          }));
+          loop_.After(kRetry, alive_([this, tries_left] { Ask(tries_left - 1); }));
         }
       }));
 }

@@ -90,10 +90,10 @@ void Web::Serve(const http::Request& request, const http::Server::Reply& reply) 
   const auto gathered = std::make_shared<Gathered>(Gathered{{}, queries.size()});
   for (const LogQuery& query : queries) {
     logs_.Read(query, alive_([this, request, path, reply, gathered](LogAnswer answer) {
-      gathered->logs.files.merge(answer.files);
-      gathered->logs.named = std::move(answer);
-      if (--gathered->missing == 0) reply(Answer(request, path, gathered->logs));
-    }));
+                 gathered->logs.files.merge(answer.files);
+                 gathered->logs.named = std::move(answer);
+                 if (--gathered->missing == 0) reply(Answer(request, path, gathered->logs));
+               }));
   }
 }
 

@@ -17,8 +17,7 @@ void KnownGroups::Learn(const std::string& user, std::function<void()> then) {
   waiting.push_back(std::move(then));
   if (waiting.size() > 1) return;
   const auto found = std::make_shared<Groups>();
-  loop_.Offload([found, user, look_up = look_up_] { *found = look_up(user); },
-                alive_([this, found, user] {
+  loop_.Offload([found, user, look_up = look_up_] { *found = look_up(user); }, alive_([this, found, user] {
                   User& known = users_[user];
                   known.groups = std::move(*found);
                   known.until = loop_.Now() + kKept;

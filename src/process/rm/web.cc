@@ -125,8 +125,8 @@ void Web::Learned(Part part, const http::Request& request, const Segments& path,
   const std::string caller = http::CallerOf(request);
   if (manager_.known().Knows(caller)) return (this->*part)(request, path, reply);
   manager_.known().Learn(caller, alive_([this, part, request, path, reply] {
-    http::Guard(request, reply, [&] { (this->*part)(request, path, reply); });
-  }));
+                           http::Guard(request, reply, [&] { (this->*part)(request, path, reply); });
+                         }));
 }
 
 http::Response Web::NotFound() {

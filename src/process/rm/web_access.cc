@@ -37,9 +37,7 @@ void Web::QueueAccess(const http::Request& request, const Segments& path, const 
         BareRoot(request, "rmQueueAclInfo")));
   };
   if (manager_.known().Knows(user)) return answer();
-  manager_.known().Learn(user, alive_([request, reply, answer] {
-    http::Guard(request, reply, answer);
-  }));
+  manager_.known().Learn(user, alive_([request, reply, answer] { http::Guard(request, reply, answer); }));
 }
 
 }  // namespace fairlead::process::rm

@@ -261,9 +261,7 @@ void Web::OwnApps(const http::Request& request, const Reply& reply) {
     answer->page = PageOf(query, answer->rows, answer->now);
     for (const AppRow* row : answer->page.rows) answer->may.push_back(viewer.May(row->app, false));
   };
-  loop_.Offload(find, alive_([this, reply, answer] {
-    FindReasons(answer, reply);
-  }));
+  loop_.Offload(find, alive_([this, reply, answer] { FindReasons(answer, reply); }));
 }
 
 // A few in a turn: calls of masters and nodes come between.
@@ -281,9 +279,7 @@ void Web::FindReasons(const std::shared_ptr<AppsAnswer>& answer, const Reply& re
     if (!all.empty()) answer->why[i] = std::move(all.front());
   }
   if (answer->why.size() < rows) {
-    return loop_.Post(alive_([this, answer, reply] {
-      FindReasons(answer, reply);
-    }));
+    return loop_.Post(alive_([this, answer, reply] { FindReasons(answer, reply); }));
   }
   Aside("apps", reply, [answer, at = manager_.now()] { return answer->Make(at); });
 }
@@ -349,9 +345,7 @@ void Web::SurveyWaiting() {
     waiting_.Survey(summary.Rows(),
                     [this](const AppRow& row) { return manager_.scheduler().Why(row.app.index, manager_.now()); });
   }
-  loop_.After(base::Duration::Seconds(1), alive_([this] {
-    SurveyWaiting();
-  }));
+  loop_.After(base::Duration::Seconds(1), alive_([this] { SurveyWaiting(); }));
 }
 
 void Web::OwnQueues(const Reply& reply) {

@@ -515,16 +515,17 @@ void MasterPages::BeginJson(const std::string& field) {
   Asked& asked = asked_.at(field);
   asked.served = std::exchange(asked.waiting, {});
   const auto text = std::make_shared<std::string>();
-  loop_.Offload(
-      [text, view = ViewOf(master_.cluster()), field, spark4 = about_.spark4] { *text = MasterJson(view, field, spark4); },
-      alive_([this, text, field] {
-        for (const http::Server::Reply& reply : std::exchange(asked_.at(field).served, {})) reply(Json(*text));
-        if (asked_.at(field).waiting.empty()) {
-          asked_.erase(field);
-        } else {
-          BeginJson(field);
-        }
-      }));
+  loop_.Offload([text, view = ViewOf(master_.cluster()), field,
+                 spark4 = about_.spark4] { *text = MasterJson(view, field, spark4); },
+                alive_([this, text, field] {
+                  for (const http::Server::Reply& reply : std::exchange(asked_.at(field).served, {}))
+                    reply(Json(*text));
+                  if (asked_.at(field).waiting.empty()) {
+                    asked_.erase(field);
+                  } else {
+                    BeginJson(field);
+                  }
+                }));
 }
 
 std::optional<http::Response> SparkMetrics(const StandaloneCluster& cluster, std::string path) {

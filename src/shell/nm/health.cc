@@ -37,18 +37,14 @@ NmHealth::~NmHealth() {
 void NmHealth::CheckDisks() {
   dirs_.Check();
   Tell();
-  loop_.After(settings_.disk_check_interval, alive_([this] {
-    CheckDisks();
-  }));
+  loop_.After(settings_.disk_check_interval, alive_([this] { CheckDisks(); }));
 }
 
 void NmHealth::CheckThreads() {
   std::string error = watchdog_.Report();
   if (error.empty() && !helper_.usable()) error = "the process that starts containers has gone; restart the node agent";
   if (std::exchange(thread_error_, error) != error) Tell();
-  loop_.After(kThreadsInterval, alive_([this] {
-    CheckThreads();
-  }));
+  loop_.After(kThreadsInterval, alive_([this] { CheckThreads(); }));
 }
 
 void NmHealth::RunScript() {
@@ -61,28 +57,27 @@ void NmHealth::RunScript() {
   request.stdout_path = OutputPath(settings_);
   ::unlink(request.stdout_path.c_str());
   script_timed_out_ = false;
-  const base::Result<int64_t> pid = processes_.Spawn(request, alive_([this](env::ExitStatus status) {
-    ScriptEnded(status);
-  }));
+  const base::Result<int64_t> pid =
+      processes_.Spawn(request, alive_([this](env::ExitStatus status) { ScriptEnded(status); }));
   if (pid) {
     script_pid_ = *pid;
     loop_.After(settings_.health_timeout, alive_([this, started = *pid] {
-      if (script_pid_ != started) return;
-      script_timed_out_ = true;
-      KillScript();
-    }));
+                  if (script_pid_ != started) return;
+                  script_timed_out_ = true;
+                  KillScript();
+                }));
   }
   ScheduleScript();
 }
 
 void NmHealth::ScheduleScript() {
   loop_.After(settings_.health_interval, alive_([this] {
-    if (script_pid_ == 0) {
-      RunScript();
-    } else {
-      ScheduleScript();
-    }
-  }));
+                if (script_pid_ == 0) {
+                  RunScript();
+                } else {
+                  ScheduleScript();
+                }
+              }));
 }
 
 void NmHealth::KillScript() {

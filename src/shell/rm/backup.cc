@@ -74,7 +74,7 @@ base::Status CopyFiles(const std::string& from, const std::string& to) {
 
 /// Opens it, so that all checks are made, lets `act` use it, and closes it as one file.
 base::Result<size_t> OpenChecked(const std::string& database, env_posix::PosixLoop& loop,
-                           const std::function<base::Status(env::Store&)>& act = {}) {
+                                 const std::function<base::Status(env::Store&)>& act = {}) {
   auto store = env_posix::OpenSqliteStore(database, loop, env_posix::Durability::kMachine, kHolds);
   if (!store.ok()) return store.error();
   const auto applications = (*store)->Load(rm::kAppTable);

@@ -32,9 +32,7 @@ JobClient::JobClient(env_sim::Machine& machine, process::rpc::Members rm, JobSpe
 JobClient::~JobClient() = default;
 
 void JobClient::Later(Duration delay, void (JobClient::*step)()) {
-  machine_.loop().After(delay, alive_([this, step] {
-    (this->*step)();
-  }));
+  machine_.loop().After(delay, alive_([this, step] { (this->*step)(); }));
 }
 
 template <class Response, class Request>
@@ -43,29 +41,28 @@ void JobClient::Call(const char* method, const Request& request, void (JobClient
   const process::rpc::RpcTarget target{rm_.current(),
                                        std::string(yarn::kApplicationClientProtocol),
                                        {"user" + std::to_string(job_.number % 3), "", std::nullopt}};
-  rpc_.Call<Response>(
-      target, method, request, kCallTimeout,
-      alive_([this, method, asked = machine_.loop().Now(), again, then = std::move(then)](auto answer) {
-        if (answer.ok()) {
-          failed_ = false;
-          return then(*answer);
-        }
-        if (answer.error().remote.class_name == endpoints::yarn::exceptions::kStandby) {
-          ledger_.SentElsewhere(rm_.current().host, method, asked);
-        }
-        rm_.Failed(answer.error());
-        if (process::rpc::IsRefusal(answer.error())) {
-          const auto& remote = answer.error().remote;
-          // A store that fails refuses the submission by name; the client tries again.
-          const bool store = remote.message.find("store") != std::string::npos;
-          if (acknowledged_ || !store) {
-            ledger_.Violation(ToString(ToId(id_)) + (acknowledged_ ? " (acknowledged)" : "") + " " + method + ": " +
-                              remote.class_name + ": " + remote.message);
-            if (acknowledged_) return;
-          }
-        }
-        Later(Wait(), again);
-      }));
+  rpc_.Call<Response>(target, method, request, kCallTimeout,
+                      alive_([this, method, asked = machine_.loop().Now(), again, then = std::move(then)](auto answer) {
+                        if (answer.ok()) {
+                          failed_ = false;
+                          return then(*answer);
+                        }
+                        if (answer.error().remote.class_name == endpoints::yarn::exceptions::kStandby) {
+                          ledger_.SentElsewhere(rm_.current().host, method, asked);
+                        }
+                        rm_.Failed(answer.error());
+                        if (process::rpc::IsRefusal(answer.error())) {
+                          const auto& remote = answer.error().remote;
+                          // A store that fails refuses the submission by name; the client tries again.
+                          const bool store = remote.message.find("store") != std::string::npos;
+                          if (acknowledged_ || !store) {
+                            ledger_.Violation(ToString(ToId(id_)) + (acknowledged_ ? " (acknowledged)" : "") + " " +
+                                              method + ": " + remote.class_name + ": " + remote.message);
+                            if (acknowledged_) return;
+                          }
+                        }
+                        Later(Wait(), again);
+                      }));
 }
 
 base::Duration JobClient::Wait() { return std::exchange(failed_, true) ? Duration::Seconds(1) : Duration::Millis(1); }

@@ -56,9 +56,7 @@ CountDriver::CountDriver(env_sim::World& world, env_sim::Machine& machine, std::
   uint8_t bytes[16];
   machine_.loop().RandomBytes(bytes);
   secret_.assign(reinterpret_cast<const char*>(bytes), sizeof bytes);
-  machine_.loop().After(Duration::Millis(100), alive_([this] {
-    Start();
-  }));
+  machine_.loop().After(Duration::Millis(100), alive_([this] { Start(); }));
 }
 
 CountDriver::~CountDriver() = default;

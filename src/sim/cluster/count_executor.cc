@@ -72,9 +72,7 @@ CountExecutor::CountExecutor(env_sim::World& world, env_sim::Machine& machine, e
       exit_(std::move(exit)),
       shuffle_(machine.loop(), machine.net(), settings_.application, FetchLimits()),
       core_([this](we::Message message) { Send(std::move(message)); }, ProgramOf, KeptBytesMax(settings_.job)) {
-  machine_.loop().After(Duration::Millis(100), alive_([this] {
-    Register(0);
-  }));
+  machine_.loop().After(Duration::Millis(100), alive_([this] { Register(0); }));
 }
 
 CountExecutor::~CountExecutor() = default;
@@ -91,9 +89,7 @@ void CountExecutor::Register(int tries) {
                       if (status.ok()) return Connect();
                       ++world_.counts()["shuffle registration tried again"];
                       if (tries > 40) return Exit(1);
-                      machine_.loop().After(kRetry, alive_([this, tries] {
-                        Register(tries + 1);
-                      }));
+                      machine_.loop().After(kRetry, alive_([this, tries] { Register(tries + 1); }));
                     }));
 }
 
@@ -185,8 +181,8 @@ void CountExecutor::RunNext() {
     Send(we::TaskStarted{task.id});
     const Duration time{settings_.job.task_time.ns / 2 + world_.rng().Between(0, settings_.job.task_time.ns)};
     machine_.loop().After(time, alive_([this, task] {
-      if (Runs(task.id)) Work(task);
-    }));
+                            if (Runs(task.id)) Work(task);
+                          }));
   }
 }
 
@@ -341,22 +337,21 @@ void CountExecutor::FetchFrom(const std::shared_ptr<Fetching>& fetching, uint32_
     }
     if (--fetching->missing == 0) Done(fetching->task, fetching->input);
   });
-  callbacks.on_end = alive_([this, fetching, arrived, place, tries,
-                      blocks = std::move(blocks)](const base::Status& status) {
-    if (status.ok() || !Runs(fetching->task.id)) return;
-    std::vector<tasks::MapOutputTable::Block> rest;
-    for (size_t i = 0; i < blocks.size(); ++i) {
-      if (!(*arrived)[i]) rest.push_back(blocks[i]);
-    }
-    if (rest.empty()) return;
-    if (status.error().code != static_cast<int>(FetchError::kConnection) || tries >= kTries) {
-      return Broke(fetching->task, FailureKind::kFetchFailed, status.error().message, rest.front().map, place);
-    }
-    ++world_.counts()["fetch tried again"];
-    machine_.loop().After(kRetry, alive_([this, fetching, place, rest, tries] {
-      FetchFrom(fetching, place, rest, tries + 1);
-    }));
-  });
+  callbacks.on_end =
+      alive_([this, fetching, arrived, place, tries, blocks = std::move(blocks)](const base::Status& status) {
+        if (status.ok() || !Runs(fetching->task.id)) return;
+        std::vector<tasks::MapOutputTable::Block> rest;
+        for (size_t i = 0; i < blocks.size(); ++i) {
+          if (!(*arrived)[i]) rest.push_back(blocks[i]);
+        }
+        if (rest.empty()) return;
+        if (status.error().code != static_cast<int>(FetchError::kConnection) || tries >= kTries) {
+          return Broke(fetching->task, FailureKind::kFetchFailed, status.error().message, rest.front().map, place);
+        }
+        ++world_.counts()["fetch tried again"];
+        machine_.loop().After(
+            kRetry, alive_([this, fetching, place, rest, tries] { FetchFrom(fetching, place, rest, tries + 1); }));
+      });
   shuffle_.Fetch({at.host, static_cast<uint16_t>(at.port)}, at.executor_id, task.plan.reads, std::move(wanted),
                  std::move(callbacks));
 }

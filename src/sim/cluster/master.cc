@@ -65,9 +65,9 @@ Master::Master(env_sim::World& world, env_sim::Machine& machine, process::rpc::M
   if (world_.rng().Chance(job_.master_failure)) {
     const Duration when{world_.rng().Between(0, job_.task_time.ns * 2)};
     machine_.loop().After(when, alive_([this] {
-      ++world_.counts()["master dies"];
-      Exit(1);
-    }));
+                            ++world_.counts()["master dies"];
+                            Exit(1);
+                          }));
   }
   Later(Duration::Millis(100), &Master::Register);
 }
@@ -76,8 +76,8 @@ Master::~Master() = default;
 
 void Master::Later(Duration delay, void (Master::*step)()) {
   machine_.loop().After(delay, alive_([this, step] {
-    if (!exited_) (this->*step)();
-  }));
+                          if (!exited_) (this->*step)();
+                        }));
 }
 
 process::rpc::RpcTarget Master::SchedulerTarget() const {
