@@ -278,47 +278,6 @@ class AnotherProfilesState(unittest.TestCase):
         self.assertTrue(any(lost in line and why in line for line in log.splitlines()), log[-3000:])
 
 
-class AnotherProfilesState(unittest.TestCase):
-    """The day a cluster moves: yarn-capacity starts on the applications that the default profile left waiting."""
-
-    def setUp(self):
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-process-"))
-        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
-        allocations = '<allocations><queue name="alpha"/><queue name="full"/><queue name="gone"/></allocations>'
-        self.cluster = lab.Cluster(self.directory / "cluster", registry.Spec(nodes=(), history=False, allocations=allocations))
-        self.addCleanup(self.cluster.stop)
-        self.cluster.write()
-
-    def submit(self, queue):
-        app = self.cluster.new_application()
-        self.cluster.send("POST", "/ws/v1/cluster/apps", {
-            "application-id": app, "application-name": "waits", "queue": queue,
-            "am-container-spec": {"commands": {"command": "true"}}, "resource": {"memory": 256, "vCores": 1}})
-        return app
-
-    def test_applications_keep_their_queues_or_the_log_names_those_that_cannot(self):
-        self.cluster.start_rm()
-        self.cluster.wait(lambda: self.cluster.get("/ws/v1/cluster/info"), "the resource manager")
-        queues = {queue: self.submit(queue) for queue in ("root.alpha", "root.full", "root.gone")}
-        self.cluster.kill("rm")
-        (self.cluster.conf / "fair-scheduler.xml").unlink()
-        self.cluster.write_capacity((("root.queues", "alpha,full,other"), ("root.alpha.capacity", "50"), ("root.other.capacity", "50"),
-                                     ("root.full.capacity", "0"), ("root.full.state", "STOPPED")))
-        site = self.cluster.conf / "yarn-site.xml"
-        site.write_text(site.read_text().replace("scheduler.fair.FairScheduler", "scheduler.capacity.CapacityScheduler"))
-        self.cluster.start_rm()
-        self.cluster.wait(lambda: self.cluster.get("/ws/v1/cluster/info"), "the resource manager again")
-        self.assertEqual(self.cluster.get("/ws/v1/cluster/scheduler")["scheduler"]["schedulerInfo"]["type"], "capacityScheduler")
-        for queue in ("root.alpha", "root.full"):  # no limit counts for what was taken before
-            self.assertEqual((self.cluster.app(queues[queue])["state"], self.cluster.app(queues[queue])["queue"]), ("ACCEPTED", queue))
-        lost = queues["root.gone"]
-        why = "submitted to queue root.gone which no longer exists after restart"
-        until(lambda: self.cluster.app(lost)["state"] == "FAILED", "its end")
-        self.assertIn(why, self.cluster.app(lost)["diagnostics"])
-        log = (self.cluster.directory / "rm.log").read_text()
-        self.assertTrue(any(lost in line and why in line for line in log.splitlines()), log[-3000:])
-
-
 class Tdw(Profile, Daemons):
     profile = "tdw"
 
