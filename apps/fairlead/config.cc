@@ -6,8 +6,11 @@
 #include "cluster_command.h"
 #include "commands.h"
 #include "profiles/profile.h"
+#include "shell/base/common_keys.h"
 #include "shell/base/settings.h"
+#include "shell/nm/keys.h"
 #include "shell/nm/settings.h"
+#include "shell/rm/keys.h"
 #include "shell/rm/settings.h"
 
 namespace fairlead::apps {
@@ -79,15 +82,51 @@ int Check(CheckOptions& options) {
   return kOk;
 }
 
+ordered_json KeysJson(const std::vector<config::Setting>& settings) {
+  ordered_json keys = ordered_json::array();
+  for (const config::Setting& setting : settings)
+    keys.push_back({{"key", setting.key}, {"default", setting.fallback}, {"meaning", setting.meaning}});
+  return keys;
+}
+
+void PrintKeys(const std::vector<config::Setting>& settings) {
+  for (const config::Setting& setting : settings)
+    std::printf("  %-58s %-14s %s\n", setting.key.c_str(), setting.fallback.c_str(), setting.meaning.c_str());
+}
+
 ordered_json ProfilesJson() {
   ordered_json list = ordered_json::array();
-  for (const profiles::Profile& profile : profiles::All()) {
-    ordered_json keys = ordered_json::array();
-    for (const profiles::Setting& setting : profile.settings())
-      keys.push_back({{"key", setting.key}, {"default", setting.fallback}, {"meaning", setting.meaning}});
-    list.push_back({{"name", profile.name}, {"about", profile.about}, {"keys", keys}});
-  }
+  for (const profiles::Profile& profile : profiles::All())
+    list.push_back({{"name", profile.name}, {"about", profile.about}, {"keys", KeysJson(profile.settings())}});
   return list;
+}
+
+/// The tables of keys of the daemons of YARN, by the daemon.
+struct DaemonKeys {
+  const char* name;
+  const char* title;
+  std::vector<config::Setting> (*keys)();
+};
+constexpr DaemonKeys kDaemonKeys[] = {
+    {"all", "Every daemon", shell::CommonKeys},
+    {"rm", "Resource manager", shell::ManagerKeys},
+    {"nm", "Node agent", shell::NodeKeys},
+};
+
+void ListKeys(const std::string& daemon, bool as_json, bool markdown) {
+  ordered_json list = ordered_json::array();
+  for (const DaemonKeys& table : kDaemonKeys) {
+    if (!daemon.empty() && daemon != table.name) continue;
+    if (as_json) {
+      list.push_back({{"daemon", table.name}, {"keys", KeysJson(table.keys())}});
+    } else if (markdown) {
+      std::printf("### %s\n\n%s\n", table.title, config::Markdown(table.keys()).c_str());
+    } else {
+      std::printf("%s\n", table.title);
+      PrintKeys(table.keys());
+    }
+  }
+  if (as_json) PrintJson(list);
 }
 
 ordered_json NamesJson() {
@@ -135,11 +174,19 @@ void AddConfig(CLI::App& app, int& exit_code) {
         continue;
       }
       std::printf("%s\n  %s\n", std::string(profile.name).c_str(), std::string(profile.about).c_str());
-      for (const profiles::Setting& setting : profile.settings()) {
-        std::printf("  %-58s %-14s %s\n", setting.key.c_str(), setting.fallback.c_str(), setting.meaning.c_str());
-      }
+      PrintKeys(profile.settings());
     }
   });
+
+  CLI::App* keys = config->add_subcommand(
+      "keys", "List the keys of the resource manager and the node agent, with their defaults and meanings");
+  keys->footer("Examples:\n  fairlead config keys --daemon nm\n  fairlead config keys | grep expiry");
+  auto daemon = std::make_shared<std::string>();
+  keys->add_option("--daemon", *daemon, "rm, nm, or all: those that both read (default: all three lists)")
+      ->check(CLI::IsMember({"rm", "nm", "all"}));
+  CLI::Option* keys_json = keys->add_flag("--json", *json, "print JSON");
+  keys->add_flag("--markdown", *markdown, "as the tables of docs/configuration.md")->excludes(keys_json);
+  keys->callback([daemon, json, markdown] { ListKeys(*daemon, *json, *markdown); });
 
   CLI::App* names =
       config->add_subcommand("names", "List the short names of Fairlead's YAML and the keys they stand for");

@@ -48,7 +48,7 @@ void PrintQueues(const sim::RunResult& run) {
 base::Status CheckKeys(const std::vector<std::string>& keys, const std::vector<std::string>& profiles) {
   std::vector<std::string> known;
   for (const std::string& name : profiles) {
-    for (const profiles::Setting& setting : profiles::Find(name)->settings()) known.push_back(setting.key);
+    for (const config::Setting& setting : profiles::Find(name)->settings()) known.push_back(setting.key);
   }
   for (const std::string& text : keys) {
     const std::string key = text.substr(0, text.find('='));

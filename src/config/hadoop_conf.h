@@ -74,6 +74,8 @@ class HadoopConf {
   /// Keys of the files that begin with one of `prefixes` and that no getter was asked for so far, sorted: what a daemon
   /// that has read all it needs does not know.
   std::vector<std::string> Unread(const std::vector<std::string_view>& prefixes) const;
+  /// Keys that some getter was asked for.
+  const std::set<std::string>& Asked() const { return asked_; }
   /// A key that some getter was asked for and that differs from `key` in a few letters, or "".
   std::string ReadAndNear(const std::string& key) const;
 

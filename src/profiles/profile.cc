@@ -75,11 +75,8 @@ std::vector<std::string> PassedOverIn(const Profile& profile, const model::Queue
 }
 
 std::string Section(const Profile& profile) {
-  std::string text = "### `" + std::string(profile.name) + "`\n\n" + std::string(profile.about) +
-                     ".\n\n| key | default | meaning |\n| --- | --- | --- |\n";
-  for (const Setting& setting : profile.settings())
-    text += "| `" + setting.key + "` | " + setting.fallback + " | " + setting.meaning + " |\n";
-  return text;
+  return "### `" + std::string(profile.name) + "`\n\n" + std::string(profile.about) + ".\n\n" +
+         config::Markdown(profile.settings());
 }
 
 base::Result<Maker> Read(std::string_view name, const config::HadoopConf& conf, const model::QueueTree& queues) {

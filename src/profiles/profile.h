@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "config/capacity_change.h"
 #include "config/hadoop_conf.h"
+#include "config/keys.h"
 #include "model/queues.h"
 #include "scheduler/scheduler.h"
 
@@ -19,12 +20,7 @@
 
 namespace fairlead::profiles {
 
-/// One configuration key of a profile.
-struct Setting {
-  std::string key;
-  std::string fallback;  // what counts when the key is not set
-  std::string meaning;
-};
+using config::Setting;
 
 /// Where a profile's queues are written, Fairlead's own YAML aside.
 struct QueueFile {

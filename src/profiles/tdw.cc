@@ -89,6 +89,16 @@ std::vector<Setting> Settings() {
   return out;
 }
 
+/// The defaults need not be there.
+void CheckTypes(const config::HadoopConf& conf, const TdwConfig& config) {
+  const auto check = [&](const char* key, const std::string& type, const std::string& fallback) {
+    if (type != fallback && model::ResourceTypes::Find(type) < 0)
+      conf.Refuse(key, "'" + type + "' is not a resource type; add it to yarn.resource-types");
+  };
+  check("fairlead.scheduler.tdw.network-type", config.network_type, TdwConfig{}.network_type);
+  check("fairlead.scheduler.tdw.disk-type", config.disk_type, TdwConfig{}.disk_type);
+}
+
 base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree& queues) {
   const base::Result<BooksConfig> shared = ReadShared(conf, queues);
   if (!shared) return shared.error();
@@ -102,6 +112,7 @@ base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree&
     conf.Refuse(kPreset, "'" + preset + "' is not a preset; write fairlead or article");
   }
   ReadKeys<TdwConfig>(conf, kKeys, config);
+  CheckTypes(conf, config);
   return Maker([config](int64_t epoch) mutable {
     config.base.epoch = epoch;
     return scheduler::MakeTdw(config);

@@ -2,6 +2,7 @@
 import collections
 import dataclasses
 import json
+import re
 import subprocess
 
 import cases_engine
@@ -11,6 +12,8 @@ from registry import Spec, case, require_success
 from texts import text_file
 
 HDFS = Spec(hdfs=True)
+# Where logs go is not said: Hadoop's default is /tmp/logs on the default file system.
+LOGS = Spec(hdfs=True, history=False, yarn_site=(("yarn.log-aggregation-enable", "true"),))
 
 
 @case("all", spec=HDFS)
@@ -46,6 +49,31 @@ def hdfs_engine(cluster, work):
     out, err = job.communicate(timeout=120)
     assert job.returncode != 0 and "/engine/out" in out + err, (job.returncode, out, err)
     assert hdfs.shell("-ls", "-R", "/engine") == listed
+
+
+@case("all", spec=LOGS)
+def hdfs_logs(cluster, work):
+    """The logs of an application are gathered in HDFS, and `yarn logs` finds every container's there."""
+    run = cluster.example("pi", 2, 10, cwd=work)
+    require_success(run, "pi")
+    app = re.search(r"application_\d+_\d+", run.stderr)[0]
+    place = f"/tmp/logs/{cluster.user}/bucket-logs-tfile/{int(app[-4:]):04d}/{app}"
+
+    def listed():
+        try:
+            return cluster.hdfs.shell("-ls", place)
+        except subprocess.CalledProcessError:  # nothing is there yet
+            return ""
+
+    cluster.wait(lambda: "127.0.0" in listed() and ".tmp" not in listed(), "the logs in HDFS", 60)
+    files = [line.split() for line in listed().splitlines() if app in line]
+    assert all(mode.startswith("-rw-r-----") and owner == cluster.user for mode, _, owner, *_ in files), files
+    root = next(line for line in cluster.hdfs.shell("-ls", "/tmp").splitlines() if line.endswith("/tmp/logs"))
+    assert root.startswith("drwxrwxrwt"), root
+    shown = cluster.java("org.apache.hadoop.yarn.client.cli.LogsCLI", "-applicationId", app)
+    require_success(shown, "yarn logs")
+    containers = set(re.findall(r"^Container: (container_\S+)", shown.stdout, re.M))
+    assert len(containers) == 4 and "LogType:syslog" in shown.stdout, (containers, shown.stdout[-2000:])  # the master, two maps, the reduce
 
 
 def places_text(cluster, work, replication, block_mib=1):

@@ -577,8 +577,8 @@ class OnACluster(unittest.TestCase):
                  ("history", done), ("queue set", "root.small", "weight=9", "--preview"), ("node drain", "127.0.0.2", "--no-wait"), ("nodes --reasons",), ("node undrain", "127.0.0.2"), ("kill", keeper),
                  ("submit", "--executors", "1", BUILD / "examples/word_count", self.work / "text", self.work / "at-once"), ("version",),
                  ("submit --detach", "--executors", "1", BUILD / "examples/word_count", self.work / "text", self.work / "at-once2"), ("top --once",), ("config check",),
-                 ("config profiles",), ("config names",), ("sim faults", "--seeds", "1"), ("state backup", self.work / "rm.db")]
-        of_no_cluster = ("version", "config profiles", "config names", "sim faults")
+                 ("config profiles",), ("config keys",), ("config names",), ("sim faults", "--seeds", "1"), ("state backup", self.work / "rm.db")]
+        of_no_cluster = ("version", "config profiles", "config keys", "config names", "sim faults")
         for command, *words in asked:
             shown = self.ask(command, "--json", *words) if command not in of_no_cluster else run(*command.split(), "--json", *words)
             self.assertEqual(shown.returncode, 0, f"{command}: {shown.stderr}")

@@ -399,6 +399,10 @@ void NodeManager::ScheduleLogRemoval(const model::ApplicationId& app, base::Wall
 }
 
 void NodeManager::RemoveTrees(std::vector<std::string> paths, std::function<void()> done) {
+  if (settings_.delete_delay.ns < 0) {  // nothing is ever removed (DeletionService)
+    if (done) env_.loop.Post(alive_([done] { done(); }));
+    return;
+  }
   const bool later = settings_.delete_delay.ns > 0;
   auto start = alive_([this, paths = std::move(paths), done = later ? nullptr : done] {
     env_.dirs.Remove(paths, alive_([this, done](const std::vector<std::string>& errors) {

@@ -64,7 +64,7 @@ base::Result<std::string> One(const LogsErrand& errand) {
 base::Result<std::string> One(const ErrorTailsErrand& errand) { return ErrorTails(errand.log_dir, errand.bytes_max); }
 
 base::Result<std::string> One(const AggregateErrand& errand) {
-  const std::string why = AggregateLogs(errand.plan, {errand.root, errand.suffix});
+  const std::string why = AggregateLogs(errand.plan, errand.options);
   if (!why.empty()) return base::Error{why};
   return std::string();
 }

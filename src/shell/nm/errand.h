@@ -62,12 +62,19 @@ struct ErrorTailsErrand {
   int64_t bytes_max = 0;  // of each
   FL_FIELDS(log_dir, bytes_max)
 };
+/// Where the logs of applications are gathered.
+struct LogAggregationOptions {
+  std::string root;             // yarn.nodemanager.remote-app-log-dir, a path of a file system that all nodes see
+  std::string suffix = "logs";  // yarn.nodemanager.remote-app-log-dir-suffix
+  std::string web_hdfs = {};    // "http://namenode:9870": that file system is HDFS; empty: this machine mounts it
+  std::string agent_user = {};  // as whom the root is made in HDFS
+  FL_FIELDS(root, suffix, web_hdfs, agent_user)
+};
 /// Answered by nothing.
 struct AggregateErrand {
   process::nm::AggregationPlan plan;
-  std::string root;
-  std::string suffix;
-  FL_FIELDS(plan, root, suffix)
+  LogAggregationOptions options;
+  FL_FIELDS(plan, options)
 };
 /// Makes links in a working directory; what is there stays.
 struct LinkErrand {

@@ -233,7 +233,7 @@ class TakenOverAgent : public testing::Test {
         return LinkErrand{victim, {{"/etc/passwd", "kept"}, {"/etc/passwd", "new"}}};
       default: {
         AggregateErrand errand;
-        errand.root = root_ + "/victim";
+        errand.options.root = root_ + "/victim";
         return errand;
       }
     }

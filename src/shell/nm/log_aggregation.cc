@@ -1,5 +1,6 @@
 #include "shell/nm/log_aggregation.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "shell/nm/beneath.h"
 #include "shell/nm/pattern.h"
 #include "shell/nm/tfile.h"
+#include "shell/nm/web_hdfs.h"
 
 namespace fairlead::shell {
 
@@ -114,7 +116,7 @@ class Aggregator final : public process::nm::LogAggregator {
     Order order;
     order.submitter = plan.user;
     const std::string lane = "aggregate " + plan.user;
-    errands_.RunOn(loop_, lane, std::move(order), AggregateErrand{std::move(plan), options_.root, options_.suffix},
+    errands_.RunOn(loop_, lane, std::move(order), AggregateErrand{std::move(plan), options_},
                    [done = std::move(done)](const base::Result<std::string>& result) {
                      done(result ? "" : result.error().message);
                    });
@@ -125,6 +127,13 @@ class Aggregator final : public process::nm::LogAggregator {
   Errands& errands_;
   const LogAggregationOptions options_;
 };
+
+/// Below the user's directory.
+std::string DirectoryOf(const AggregationPlan& plan, const LogAggregationOptions& options) {
+  char bucket[16];
+  std::snprintf(bucket, sizeof bucket, "%04d", plan.app.number % 10000);
+  return "bucket-" + options.suffix + "-tfile/" + bucket + "/" + model::ToString(plan.app);
+}
 
 /// The place of one application's logs, below the user's own directory.
 base::Result<Fd> OpenTarget(const AggregationPlan& plan, const LogAggregationOptions& options) {
@@ -138,37 +147,103 @@ base::Result<Fd> OpenTarget(const AggregationPlan& plan, const LogAggregationOpt
     return base::Error{options.root + "/" + plan.user + " belongs to user id " + std::to_string(info.st_uid) +
                        ": logs are not given to somebody else"};
   }
-  char bucket[16];
-  std::snprintf(bucket, sizeof bucket, "%04d", plan.app.number % 10000);
-  return MakeDirectories(user->get(), "bucket-" + options.suffix + "-tfile/" + bucket + "/" + model::ToString(plan.app),
-                         0770);
+  return MakeDirectories(user->get(), DirectoryOf(plan, options), 0770);
+}
+
+using Logs = std::map<std::string, std::vector<LogSource>>;
+
+base::Status WriteTo(int file, const AggregationPlan& plan, const Logs& logs) {
+  TFileWriter writer([&](std::string_view bytes) { return WriteAll(file, bytes); });
+  return WriteLogs(writer, plan, logs);
+}
+
+base::Status PutIntoMounted(const AggregationPlan& plan, const Logs& logs, const LogAggregationOptions& options) {
+  const base::Result<Fd> directory = OpenTarget(plan, options);
+  if (!directory) return base::Error{"logs cannot be written below " + options.root + ": " + directory.error().message};
+  const std::string temporary = plan.node + ".tmp";
+  const base::Result<Fd> file = CreateFile(directory->get(), temporary, 0640);
+  if (!file) return file.error();
+  if (base::Status written = WriteTo(file->get(), plan, logs); !written) {
+    ::unlinkat(directory->get(), temporary.c_str(), 0);
+    return written;
+  }
+  if (::renameat(directory->get(), temporary.c_str(), directory->get(), plan.node.c_str()) < 0)
+    return ErrnoOf("cannot rename " + temporary);
+  return {};
+}
+
+/// The application's directory in HDFS, made where it is missing.
+base::Result<std::string> MakeTarget(const WebHdfs& hdfs, const AggregationPlan& plan,
+                                     const LogAggregationOptions& options) {
+  const auto root = hdfs.StatusOf(options.root);
+  if (!root) return root.error();
+  if (!*root) {
+    const base::Status made = WebHdfs(options.web_hdfs, options.agent_user).MakeDirectory(options.root, "1777");
+    if (!made) return made.error();
+  }
+  const std::string own = options.root + "/" + plan.user;
+  const auto user = hdfs.StatusOf(own);
+  if (!user) return user.error();
+  if (*user && (*user)->owner != plan.user && (*user)->owner != options.agent_user)
+    return base::Error{own + " belongs to " + (*user)->owner + ": logs are not given to somebody else"};
+  if (!*user) {
+    if (base::Status made = hdfs.MakeDirectory(own, "770"); !made) return made.error();
+  }
+  const std::string directory = own + "/" + DirectoryOf(plan, options);
+  if (base::Status made = hdfs.MakeDirectory(directory, "770"); !made) return made.error();
+  return directory;
+}
+
+/// A file without a name in one of the application's own log directories.
+base::Result<Fd> Unnamed(const AggregationPlan& plan) {
+  base::Error why{"there is no log directory"};
+  for (const std::string& logs : plan.log_dirs) {
+    const base::Result<Fd> root = OpenRoot(logs);
+    const base::Result<Fd> app = root ? OpenDirectory(root->get(), model::ToString(plan.app)) : root.error();
+    if (!app) {
+      why = app.error();
+      continue;
+    }
+    Fd file(::openat(app->get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+    if (file.get() >= 0) return file;
+    why = ErrnoOf("a file in " + logs);
+  }
+  return why;
+}
+
+base::Status PutIntoHdfs(const AggregationPlan& plan, const Logs& logs, const LogAggregationOptions& options) {
+  const WebHdfs hdfs(options.web_hdfs, plan.user);
+  const base::Result<std::string> directory = MakeTarget(hdfs, plan, options);
+  if (!directory) return directory.error();
+  const base::Result<Fd> file = Unnamed(plan);
+  if (!file) return file.error();
+  if (base::Status written = WriteTo(file->get(), plan, logs); !written) return written;
+  struct stat info {};
+  if (::fstat(file->get(), &info) < 0) return ErrnoOf("the file of logs");
+  const std::string target = *directory + "/" + plan.node;
+  base::Status put = hdfs.Put(target + ".tmp", file->get(), info.st_size, "640");
+  if (put.ok()) put = hdfs.Rename(target + ".tmp", target);
+  if (!put.ok()) (void)hdfs.Remove(target + ".tmp");
+  return put;
 }
 
 }  // namespace
 
-std::string AggregateLogs(const AggregationPlan& plan, const LogAggregationOptions& options) {
+std::string AggregateLogs(const process::nm::AggregationPlan& plan, const LogAggregationOptions& options) {
   if (!process::nm::IsPlainName(plan.user)) return "the user name cannot be used as a directory name";
-  const std::map<std::string, std::vector<LogSource>> logs = FindLogs(plan);
+  const Logs logs = FindLogs(plan);
   if (logs.empty()) return {};
-  const base::Result<Fd> directory = OpenTarget(plan, options);
-  if (!directory) return "logs cannot be written below " + options.root + ": " + directory.error().message;
-  const std::string temporary = plan.node + ".tmp";
-  const base::Result<Fd> file = CreateFile(directory->get(), temporary, 0640);
-  if (!file) return file.error().message;
-  TFileWriter writer([&](std::string_view bytes) { return WriteAll(file->get(), bytes); });
-  if (const base::Status written = WriteLogs(writer, plan, logs); !written) {
-    ::unlinkat(directory->get(), temporary.c_str(), 0);
-    return written.error().message;
-  }
-  if (::renameat(directory->get(), temporary.c_str(), directory->get(), plan.node.c_str()) < 0)
-    return ErrnoOf("cannot rename " + temporary).message;
-  return {};
+  const auto put = options.web_hdfs.empty() ? PutIntoMounted : PutIntoHdfs;
+  const base::Status status = put(plan, logs, options);
+  return status.ok() ? "" : status.error().message;
 }
 
 std::unique_ptr<process::nm::LogAggregator> MakeLogAggregator(env::Loop& loop, Errands& errands,
                                                               LogAggregationOptions options) {
   // Where it cannot be made, each application's report says so.
-  [[maybe_unused]] const base::Status made = MakeRoot(options.root, errands.switches_user() ? 01777 : 0755);
+  if (options.web_hdfs.empty()) {
+    [[maybe_unused]] const base::Status made = MakeRoot(options.root, errands.switches_user() ? 01777 : 0755);
+  }
   return std::make_unique<Aggregator>(loop, errands, std::move(options));
 }
 

@@ -5,19 +5,16 @@
 
 #include "env/loop.h"
 #include "process/nm/ports.h"
+#include "shell/nm/errand.h"
 #include "shell/nm/errands.h"
 
 namespace fairlead::shell {
 
-struct LogAggregationOptions {
-  std::string root;             // yarn.nodemanager.remote-app-log-dir, a path of a file system that all nodes see
-  std::string suffix = "logs";  // yarn.nodemanager.remote-app-log-dir-suffix
-};
-
 /// Copies the logs of an application on this node into one TFile below
 /// ROOT/USER/bucket-SUFFIX-tfile/BUCKET/APPLICATION/NODE, where `yarn logs` looks for them (Hadoop:
 /// LogAggregationTFileController, AggregatedLogFormat). Where containers run as their submitters the user reads and
-/// writes: ROOT must let everybody make a directory in it (mode 1777), as it is made where it is missing.
+/// writes: ROOT must let everybody make a directory in it (mode 1777), as it is made where it is missing. In HDFS all
+/// is done as the submitter, by WebHDFS; the TFile grows in a log directory of this node first, without a name.
 std::unique_ptr<process::nm::LogAggregator> MakeLogAggregator(env::Loop& loop, Errands& errands,
                                                               LogAggregationOptions options);
 

@@ -17,6 +17,7 @@
 #include "shell/base/open_ports.h"
 #include "shell/base/settings.h"
 #include "shell/base/token_hmac.h"
+#include "shell/nm/keys.h"
 
 namespace fairlead::shell {
 
@@ -30,25 +31,7 @@ constexpr char kSparkService[] = "org.apache.spark.network.yarn.YarnShuffleServi
 constexpr char kMapReduceService[] = "org.apache.hadoop.mapred.ShuffleHandler";
 constexpr int64_t kMemoryDefaultMib = 8192;
 constexpr int64_t kVcoresDefault = 8;
-constexpr int64_t kProcessesDefault = 8192;  // of one container, threads included
 constexpr uint64_t kExecutorRulesBytesMax = 1 << 20;
-
-/// Values that would change what a node promises, and that Fairlead does not have.
-struct Unsupported {
-  const char* key;
-  const char* accepted;
-  const char* reason;
-  const char* remedy;
-};
-constexpr Unsupported kUnsupported[] = {
-    {"hadoop.security.sasl.mechanism", "DIGEST-MD5", "other SASL mechanisms are not supported", "write DIGEST-MD5"},
-    {"yarn.http.policy", "HTTP_ONLY", "HTTPS is not supported", "write HTTP_ONLY"},
-    {"yarn.nodemanager.amrmproxy.enabled", "false", "federation's proxy is not supported", "write false"},
-    {"yarn.nodemanager.distributed-scheduling.enabled", "false", "distributed scheduling is not supported",
-     "write false"},
-    {"yarn.nodemanager.runtime.linux.allowed-runtimes", "default", "containers of images are not supported",
-     "write default"},
-};
 
 std::string Numeric(const sockaddr* address, socklen_t length) {
   char host[NI_MAXHOST];
@@ -137,8 +120,6 @@ void ReadIdentity(const HadoopConf& conf, NmSettings& out) {
     if (index >= 2)
       manager.core.capacity[static_cast<size_t>(index)] = conf.Int("yarn.nodemanager.resource-type." + type, 0, 0);
   }
-  manager.node_label = conf.String("yarn.nodemanager.node-labels.provider.configured-node-partition");
-  manager.hadoop_version = conf.String("fairlead.hadoop-version", "3.3.6");
 }
 
 void ReadTrackers(const HadoopConf& conf, NmSettings& out) {
@@ -223,17 +204,6 @@ void ReadExecutor(const HadoopConf& conf, NmSettings& out) {
     out.warnings.push_back("fairlead.nm.user has no effect: only root can start the node agent as somebody else");
     out.agent_user.clear();
   }
-  out.containers.limit_memory = conf.Bool("yarn.nodemanager.pmem-check-enabled", true);
-  out.containers.limit_cpu =
-      conf.Bool("yarn.nodemanager.linux-container-executor.cgroups.strict-resource-usage", false);
-  out.containers.processes_max = conf.Int("fairlead.nm.container-processes-max", kProcessesDefault, 0);
-  out.containers.usage_interval =
-      conf.Time("yarn.nodemanager.container-monitor.interval-ms",
-                conf.Time("yarn.nodemanager.resource-monitor.interval-ms", base::Duration::Seconds(3)));
-  out.containers.leftover_grace =
-      conf.Time("yarn.nodemanager.sleep-delay-before-sigkill.ms", base::Duration::Millis(250));
-  out.containers.stderr_tail_bytes = conf.Int("yarn.nodemanager.container.stderr.tail.bytes", 4096, 0, 1 << 20);
-  out.use_cgroups = conf.Bool("fairlead.nm.cgroups", true);
   out.containers.disk_rate_type = RateType(conf, "fairlead.nm.disk-rate-type", out.use_cgroups);
   const char* network_key = "fairlead.nm.network-rate-type";
   const char* interface_key = "fairlead.nm.network-interface";
@@ -241,33 +211,6 @@ void ReadExecutor(const HadoopConf& conf, NmSettings& out) {
   out.network_interface = conf.String(interface_key);
   if (out.containers.network_rate_type != 0 && out.network_interface.empty())
     conf.Refuse(network_key, std::string("name the interface by which containers send in ") + interface_key);
-  out.cgroup_hierarchy = conf.String("yarn.nodemanager.linux-container-executor.cgroups.hierarchy", "/hadoop-yarn");
-}
-
-void ReadCore(const HadoopConf& conf, NmSettings& out) {
-  fairlead::nm::Config& core = out.manager.core;
-  core.kill_delay = conf.Time("yarn.nodemanager.sleep-delay-before-sigkill.ms", base::Duration::Millis(250));
-  core.rm_retry_max = std::min(conf.Time("yarn.resourcemanager.connect.retry-interval.ms", base::Duration::Seconds(30)),
-                               base::Duration::Seconds(3));
-  core.cache_check_interval =
-      conf.Time("yarn.nodemanager.localizer.cache.cleanup.interval-ms", base::Duration::Seconds(600));
-  core.cache_bytes_max = conf.Int("yarn.nodemanager.localizer.cache.target-size-mb", 10240, 0, int64_t{1} << 40) << 20;
-  core.remember_stopped =
-      conf.Time("yarn.nodemanager.duration-to-track-stopped-containers", base::Duration::Seconds(600));
-  core.check_physical = conf.Bool("yarn.nodemanager.pmem-check-enabled", true);
-  core.check_virtual = conf.Bool("yarn.nodemanager.vmem-check-enabled", true);
-  core.virtual_ratio = conf.Double("yarn.nodemanager.vmem-pmem-ratio", 2.1);
-  core.diagnostics_bytes_max =
-      static_cast<size_t>(conf.Int("yarn.nodemanager.container-diagnostics-maximum-size", 10000, 0, 10 << 20));
-  process::nm::Settings& manager = out.manager;
-  manager.env_whitelist = conf.List("yarn.nodemanager.env-whitelist");
-  manager.admin_env = conf.String("yarn.nodemanager.admin-env", "MALLOC_ARENA_MAX=$MALLOC_ARENA_MAX");
-  manager.user_home = conf.String("yarn.nodemanager.user-home-dir", "/home/");
-  manager.debug_info = conf.Bool("yarn.nodemanager.log-container-debug-info.enabled", true);
-  manager.delete_delay =
-      conf.Time("yarn.nodemanager.delete.debug-delay-sec", base::Duration{}, base::Duration::Seconds(1));
-  manager.log_retain =
-      conf.Time("yarn.nodemanager.log.retain-seconds", base::Duration::Seconds(10800), base::Duration::Seconds(1));
 }
 
 /// Hadoop's default is one directory below hadoop.tmp.dir, which several agents of one machine share: each gets its own
@@ -280,32 +223,13 @@ std::string StateDirectory(const HadoopConf& conf, const env::Endpoint& listen) 
 }
 
 void ReadDisks(const HadoopConf& conf, NmSettings& out) {
-  const std::string prefix = "yarn.nodemanager.disk-health-checker.";
   out.dirs.local = Paths(conf, "yarn.nodemanager.local-dirs");
   out.dirs.logs = Paths(conf, "yarn.nodemanager.log-dirs");
-  out.dirs.check = conf.Bool(prefix + "enable", true);
-  out.dirs.min_healthy = conf.Double(prefix + "min-healthy-disks", 0.25);
-  out.dirs.max_utilization = conf.Double(prefix + "max-disk-utilization-per-disk-percentage", 90);
-  out.dirs.min_free_mib = conf.Int(prefix + "min-free-space-per-disk-mb", 0, 0);
-  out.disk_check_interval = conf.Time(prefix + "interval-ms", base::Duration::Seconds(120));
-  const char* recovery = "yarn.nodemanager.recovery.enabled";
-  out.recovery = !conf.IsSet(recovery) || conf.Bool(recovery, true);
-  out.supervised = conf.Bool("yarn.nodemanager.recovery.supervised", false);
   out.state_directory = StateDirectory(conf, out.manager.listen);
   if (out.state_directory.empty()) conf.Refuse("yarn.nodemanager.recovery.dir", "a directory is needed");
-  out.containers.agent_away = conf.Time("fairlead.nm.agent-absence-limit-ms", base::Duration::Seconds(600));
-  out.errands.lane_max = static_cast<int>(conf.Int("yarn.nodemanager.localizer.fetch.thread-count", 4, 1, 64));
-  out.health_script = conf.String("yarn.nodemanager.health-checker.script.path");
-  out.health_script_options = conf.List("yarn.nodemanager.health-checker.script.opts");
-  out.health_interval = conf.Time("yarn.nodemanager.health-checker.interval-ms", base::Duration::Seconds(600));
-  out.health_timeout =
-      conf.Time("yarn.nodemanager.health-checker.script.timeout-ms",
-                conf.Time("yarn.nodemanager.health-checker.timeout-ms", base::Duration::Seconds(1200)));
 }
 
 void ReadServices(const HadoopConf& conf, NmSettings& out) {
-  out.shuffle_extra_roots = conf.List("fairlead.shuffle.extra-local-roots");
-  out.shuffle_stop_on_failure = conf.Bool("spark.yarn.shuffle.stopOnFailure", false);
   // Executors ask the service on their own node's address: who serves other agents' executors listens on all of them.
   const std::string shuffle_host =
       conf.String("fairlead.shuffle.bind-host", out.shuffle_extra_roots.empty() ? out.manager.listen.host : "0.0.0.0");
@@ -330,30 +254,6 @@ void ReadServices(const HadoopConf& conf, NmSettings& out) {
     }
     out.services.push_back(std::move(service));
   }
-}
-
-void ReadLogAggregation(const HadoopConf& conf, NmSettings& out) {
-  if (!conf.Bool("yarn.log-aggregation-enable", false)) return;
-  const auto keep = [&](const std::string& why) {
-    out.warnings.push_back(
-        "yarn.log-aggregation-enable: " + why +
-        "; logs stay on the node for yarn.nodemanager.log.retain-seconds and are served by its web port");
-  };
-  const std::vector<std::string> formats = conf.List("yarn.log-aggregation.file-formats", {"TFile"});
-  if (formats.front() != "TFile")
-    return keep("yarn.log-aggregation.file-formats " + formats.front() + " is not supported, write TFile");
-  std::string root = conf.String("yarn.nodemanager.remote-app-log-dir");
-  if (root.starts_with("/") && !conf.String("fs.defaultFS").starts_with("file:"))
-    return keep("yarn.nodemanager.remote-app-log-dir lies on " + conf.String("fs.defaultFS") +
-                ", only file systems that this machine mounts are supported, write a file: URL");
-  if (root.starts_with("file:")) {
-    root = root.substr(5);
-    while (root.starts_with("//")) root = root.substr(1);
-  }
-  if (!root.starts_with("/")) return keep("yarn.nodemanager.remote-app-log-dir " + root + " is not a file: URL");
-  out.aggregate_logs = true;
-  out.log_aggregation.root = root;
-  out.log_aggregation.suffix = conf.String("yarn.nodemanager.remote-app-log-dir-suffix", "logs");
 }
 
 /// The name node's web address for an hdfs:// URL (dfs.namenode.http-address, with its name service and node).
@@ -381,6 +281,58 @@ std::function<std::string(const std::string&, const std::string&)> WebAddresses(
   };
 }
 
+/// A file system's URL in its parts.
+struct Location {
+  std::string scheme;
+  std::string authority;
+  std::string path;
+};
+Location LocationOf(const std::string& url) {
+  Location at;
+  at.scheme = url.substr(0, std::min(url.find(':'), url.size()));
+  at.path = url.substr(std::min(at.scheme.size() + 1, url.size()));
+  if (!at.path.starts_with("//")) return at;
+  const size_t slash = std::min(at.path.find('/', 2), at.path.size());
+  at.authority = at.path.substr(2, slash - 2);
+  at.path = at.path.substr(slash);
+  return at;
+}
+
+/// yarn.nodemanager.remote-app-log-dir, where it says no file system on the default one.
+Location LogLocation(const HadoopConf& conf) {
+  const std::string url = conf.String("yarn.nodemanager.remote-app-log-dir");
+  const Location standard = LocationOf(conf.String("fs.defaultFS"));
+  if (url.starts_with("/")) return {standard.scheme, standard.authority, url};
+  Location at = LocationOf(url);
+  if (at.authority.empty() && at.scheme == standard.scheme) at.authority = standard.authority;
+  return at;
+}
+
+void ReadLogAggregation(const HadoopConf& conf, NmSettings& out) {
+  if (!conf.Bool("yarn.log-aggregation-enable", false)) return;
+  const auto keep = [&](const std::string& why) {
+    out.warnings.push_back(
+        "yarn.log-aggregation-enable: " + why +
+        "; logs stay on the node for yarn.nodemanager.log.retain-seconds and are served by its web port");
+  };
+  const std::vector<std::string> formats = conf.List("yarn.log-aggregation.file-formats", {"TFile"});
+  if (formats.front() != "TFile")
+    return keep("yarn.log-aggregation.file-formats " + formats.front() + " is not supported, write TFile");
+  const Location at = LogLocation(conf);
+  const std::string given = "yarn.nodemanager.remote-app-log-dir " + conf.String("yarn.nodemanager.remote-app-log-dir");
+  if (!at.path.starts_with("/")) return keep(given + " names no directory, write a file: or hdfs: URL");
+  if (at.scheme == "hdfs" || at.scheme == "webhdfs" || at.scheme == "swebhdfs") {
+    if (IsKerberos(conf)) return keep(given + ": with Kerberos logs go to a file: URL alone");
+    out.log_aggregation.web_hdfs = WebAddresses(conf)(at.scheme, at.authority);
+  } else if (at.scheme != "file") {
+    return keep(given + " lies on " + at.scheme + "; write a file: or hdfs: URL");
+  }
+  out.aggregate_logs = true;
+  out.log_aggregation.root = at.path;
+  out.log_aggregation.suffix = conf.String("yarn.nodemanager.remote-app-log-dir-suffix", "logs");
+  out.log_aggregation.agent_user = OwnUser();
+}
+
 }  // namespace
 
 void AddExecutorRules(const std::string& directory, HadoopConf& conf) {
@@ -403,11 +355,8 @@ void AddExecutorRules(const std::string& directory, HadoopConf& conf) {
 base::Result<NmSettings> ReadNmSettings(const config::Settings& settings) {
   const HadoopConf& conf = settings.conf;
   NmSettings out;
-  for (const Unsupported& entry : kUnsupported) {
-    const std::string value = conf.IsSet(entry.key) ? conf.String(entry.key) : "";
-    if (!value.empty() && value != entry.accepted)
-      conf.Refuse(entry.key, std::string(entry.reason) + "; " + entry.remedy);
-  }
+  RefuseUnsupportedOfNode(conf);
+  ReadNodeKeys(conf, out);
   out.manager.hmac = ReadTokenHmac(conf);
   out.may_view = ReadViewAccess(conf);
   const std::string manager = conf.String("yarn.resourcemanager.webapp.address");
@@ -416,7 +365,6 @@ base::Result<NmSettings> ReadNmSettings(const config::Settings& settings) {
   ReadTrackers(conf, out);
   ReadSecurity(conf, out);
   ReadExecutor(conf, out);
-  ReadCore(conf, out);
   ReadDisks(conf, out);
   ReadServices(conf, out);
   out.localizer.web_address = WebAddresses(conf);

@@ -45,7 +45,7 @@ struct NmSettings {
   SupervisedOptions containers;
   bool use_cgroups = true;        // fairlead.nm.cgroups
   std::string network_interface;  // fairlead.nm.network-interface
-  std::string cgroup_hierarchy;
+  std::string cgroup_hierarchy = "/hadoop-yarn";
   LocalizerOptions localizer;
   Errands::Options errands;
   bool aggregate_logs = false;  // yarn.log-aggregation-enable

@@ -18,9 +18,9 @@ namespace fairlead::shell {
 struct SupervisedOptions {
   std::string control_root;  // a directory of its own per container
   Cgroups cgroups;
-  bool limit_memory = true;  // hard limit by the kernel where it can
-  bool limit_cpu = false;    // hard limit, besides shares
-  int64_t processes_max = 0;
+  bool limit_memory = true;      // hard limit by the kernel where it can
+  bool limit_cpu = false;        // hard limit, besides shares
+  int64_t processes_max = 8192;  // fairlead.nm.container-processes-max: of one container, threads included
   size_t disk_rate_type = 0;     // fairlead.nm.disk-rate-type: the resource type that is MiB/s of disks; 0: none
   size_t network_rate_type = 0;  // fairlead.nm.network-rate-type: the one that is Mbit/s sent; 0: none
   std::shared_ptr<NetworkRates> network;  // null: without limit

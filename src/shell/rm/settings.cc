@@ -22,6 +22,7 @@
 #include "shell/base/settings.h"
 #include "shell/base/token_hmac.h"
 #include "shell/base/view_access.h"
+#include "shell/rm/keys.h"
 #include "shell/rm/rack_lookup.h"
 
 namespace fairlead::shell {
@@ -33,41 +34,6 @@ namespace {
 constexpr char kFairScheduler[] = "org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.FairScheduler";
 constexpr char kCapacityScheduler[] =
     "org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CapacityScheduler";
-
-/// Values that would change what a cluster promises, and that Fairlead does not have.
-struct Unsupported {
-  const char* key;
-  const char* refused;  // this value, or "*": every value but `accepted`
-  const char* accepted;
-  const char* reason;
-  const char* remedy;
-};
-constexpr Unsupported kUnsupported[] = {
-    {"hadoop.security.saslproperties.resolver.class", "*", "", "other resolvers of protections are not supported",
-     "drop it, and use hadoop.rpc.protection"},
-    {"hadoop.security.sasl.mechanism", "*", "DIGEST-MD5", "other SASL mechanisms are not supported",
-     "write DIGEST-MD5"},
-    {"yarn.node-labels.configuration-type", "*", "centralized", "node labels are given by an administrator alone",
-     "write centralized, and use yarn rmadmin -replaceLabelsOnNode"},
-    {"yarn.federation.enabled", "true", "", "federation is not supported", "write false"},
-    {"yarn.resourcemanager.reservation-system.enable", "true", "", "planned reservations are not supported",
-     "write false"},
-    {"yarn.resourcemanager.placement-constraints.handler", "*", "disabled", "placement constraints are not supported",
-     "write disabled"},
-    {"yarn.http.policy", "*", "HTTP_ONLY", "HTTPS is not supported", "write HTTP_ONLY"},
-    {"yarn.resourcemanager.opportunistic-container-allocation.enabled", "true", "",
-     "opportunistic containers are not supported", "write false"},
-};
-
-void CheckUnsupported(const HadoopConf& conf) {
-  for (const Unsupported& entry : kUnsupported) {
-    if (!conf.IsSet(entry.key)) continue;
-    const std::string value = conf.String(entry.key);
-    const bool any = std::string_view(entry.refused) == "*";
-    if (any ? value == entry.accepted || value.empty() : value != entry.refused) continue;
-    conf.Refuse(entry.key, std::string(entry.reason) + "; " + entry.remedy);
-  }
-}
 
 base::Result<env::Endpoint> Address(const HadoopConf& conf, const char* key, uint16_t default_port, bool loopback) {
   base::Result<env::Endpoint> endpoint = env::ParseEndpoint(conf.String(key), default_port);
@@ -147,46 +113,22 @@ base::Status ReadResources(const HadoopConf& conf, fairlead::rm::Config& core) {
   return {};
 }
 
+/// What follows from several keys.
 void ReadLimits(const HadoopConf& conf, RmSettings& out) {
-  fairlead::rm::Config& core = out.manager.core;
-  core.max_attempts = static_cast<int32_t>(conf.Int("yarn.resourcemanager.am.max-attempts", 2, 1, INT32_MAX));
-  core.global_max_attempts =
-      static_cast<int32_t>(conf.Int("yarn.resourcemanager.am.global.max-attempts", core.max_attempts, 1, INT32_MAX));
-  if (!conf.IsSet("yarn.resourcemanager.am.global.max-attempts")) core.global_max_attempts = core.max_attempts;
-  const base::Duration ten_minutes = base::Duration::Seconds(600);
-  core.master_expiry = conf.Time("yarn.am.liveness-monitor.expiry-interval-ms", ten_minutes);
-  core.node_expiry = conf.Time("yarn.nm.liveness-monitor.expiry-interval-ms", ten_minutes);
-  core.grant_expiry = conf.Time("yarn.resourcemanager.rm.container-allocation.expiry-interval-ms", ten_minutes);
-  core.max_completed_apps =
-      static_cast<int32_t>(conf.Int("yarn.resourcemanager.max-completed-applications", 1000, 0, INT32_MAX));
-  core.max_stored_apps =
-      std::min(core.max_completed_apps,
-               static_cast<int32_t>(conf.Int("yarn.resourcemanager.state-store.max-completed-applications",
-                                             core.max_completed_apps, 0, INT32_MAX)));
-  core.max_priority = static_cast<int32_t>(conf.Int("yarn.cluster.max-application-priority", 0, 0, INT32_MAX));
-  if (core.max_priority == 0) core.max_priority = INT32_MAX;
-  core.keep_work = conf.Bool("yarn.resourcemanager.work-preserving-recovery.enabled", true);
-  core.configured_maximum_for =
-      conf.Time("yarn.resourcemanager.work-preserving-recovery.scheduling-wait-ms", base::Duration::Seconds(10));
-  core.log_aggregation = conf.Bool("yarn.log-aggregation-enable", false);
+  ReadManagerKeys(conf, out);
   process::rm::ResourceManagerOptions& manager = out.manager;
-  manager.heartbeat = conf.Time("yarn.resourcemanager.nodemanagers.heartbeat-interval-ms", base::Duration::Seconds(1));
-  const char* recovery = "yarn.resourcemanager.recovery.enabled";
-  manager.recovery = !conf.IsSet(recovery) || conf.Bool(recovery, true);
+  const fairlead::rm::Config& core = manager.core;
   if (!manager.recovery) {
-    out.warnings.push_back(std::string(recovery) +
-                           " is false: no application is stored, and those that an earlier run has stored are "
-                           "forgotten for good; a restart ends whatever runs");
+    out.warnings.push_back(
+        "yarn.resourcemanager.recovery.enabled is false: no application is stored, and those that an earlier run has "
+        "stored are forgotten for good; a restart ends whatever runs");
   }
-  manager.keys.roll = conf.Time("yarn.resourcemanager.am-rm-tokens.master-key-rolling-interval-secs",
-                                base::Duration::Seconds(24 * 3600), base::Duration::Seconds(1));
   manager.keys.node_activation = {core.node_expiry.ns / 2 * 3};
   manager.keys.master_activation = {core.master_expiry.ns / 2 * 3};
   manager.keys.container_token_life = core.grant_expiry;
   manager.keys.hmac = ReadTokenHmac(conf);
   manager.core.acls = conf.Bool("yarn.acl.enable", false);
   manager.admin_acl = ReadAdministrators(conf);
-  out.journal_bytes_max = static_cast<uint64_t>(conf.Int("fairlead.rm.journal-bytes", 1 << 30, 0));
 }
 
 /// Who the manager is and who may be a node, where Kerberos says who calls.
@@ -206,15 +148,6 @@ void ReadSecurity(const HadoopConf& conf, RmSettings& out) {
     manager.security.admission.node_at = [node = manager.security.node_principal](const std::string& address) {
       return PrincipalAt(node, address);
     };
-  }
-  const base::Duration day = base::Duration::Seconds(24 * 3600);
-  process::rm::DelegationTimes& times = manager.delegation;
-  times.key_update = conf.Time("yarn.resourcemanager.delegation.key.update-interval", day);
-  times.max_life = conf.Time("yarn.resourcemanager.delegation.token.max-lifetime", {day.ns * 7});
-  times.renewal = conf.Time("yarn.resourcemanager.delegation.token.renew-interval", day);
-  times.sweep = conf.Time("yarn.resourcemanager.delegation.token.remove-scan-interval", base::Duration::Seconds(3600));
-  for (base::Duration* time : {&times.key_update, &times.max_life, &times.renewal, &times.sweep}) {
-    *time = std::max(*time, base::Duration::Millis(100));
   }
 }
 
@@ -495,7 +428,7 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std
   config::Settings settings = given;
   wrong.Note(BecomeMember(settings, out));
   const HadoopConf& conf = settings.conf;
-  CheckUnsupported(conf);
+  RefuseUnsupportedOfManager(conf);
   wrong.Note(ReadResources(conf, out.manager.core));
   wrong.Note(ReadAddresses(conf, out));
   ReadLimits(conf, out);

@@ -24,7 +24,7 @@ struct RmSettings {
   process::http::KnownHosts hosts;         // under which names the web port is served
   std::string state_directory;             // fairlead.rm.state-dir, fs.state-store.uri, else below hadoop.tmp.dir
   std::string allocation_file;             // empty: queues come from Fairlead's own file, or there are none
-  uint64_t journal_bytes_max = 0;          // fairlead.rm.journal-bytes; 0: no journal
+  uint64_t journal_bytes_max = 1 << 30;    // fairlead.rm.journal-bytes; 0: no journal
   std::optional<HaSettings> ha;            // of one of several managers; everything above is this one's
   bool watches_queues = false;             // a change of that file counts without a refresh
   std::optional<DaemonIdentity> kerberos;  // hadoop.security.authentication is that

@@ -1,0 +1,169 @@
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "config/hadoop_conf.h"
+
+// A daemon's or a profile's keys as a table: one row names the key, its field and its meaning. What reads the
+// configuration, `fairlead config keys` and the documents come from it; the default is the field's own.
+
+namespace fairlead::config {
+
+/// One configuration key, for people.
+struct Setting {
+  std::string key;       // "yarn.x.*": all that begin so
+  std::string fallback;  // what counts when the key is not set
+  std::string meaning;
+};
+
+/// What a number may be. `unit`: what 1 stands for: for a number, so many of the field's; for a time without a unit of
+/// its own, nanoseconds. 0: one, and a millisecond.
+struct Range {
+  int64_t low = 0;
+  int64_t high = INT32_MAX;
+  int64_t unit = 0;
+};
+
+/// How a field of this type is read, and told in documents: `Read(conf, key, range, field)` and `Text(field, range)`.
+template <class Field>
+struct KeyValue;
+
+template <std::integral Number>
+struct KeyValue<Number> {
+  static int64_t UnitOf(Range range) { return range.unit == 0 ? 1 : range.unit; }
+  static void Read(const HadoopConf& conf, const char* key, Range range, Number& value) {
+    const int64_t unit = UnitOf(range);
+    value = static_cast<Number>(conf.Int(key, static_cast<int64_t>(value) / unit, range.low, range.high) * unit);
+  }
+  static std::string Text(Number value, Range range) {
+    return std::to_string(static_cast<int64_t>(value) / UnitOf(range));
+  }
+};
+
+template <>
+struct KeyValue<bool> {
+  static void Read(const HadoopConf& conf, const char* key, Range /*range*/, bool& value) {
+    value = conf.Bool(key, value);
+  }
+  static std::string Text(bool value, Range /*range*/) { return value ? "true" : "false"; }
+};
+
+template <>
+struct KeyValue<double> {
+  static void Read(const HadoopConf& conf, const char* key, Range /*range*/, double& value) {
+    value = conf.Double(key, value);
+  }
+  static std::string Text(double value, Range range);
+};
+
+template <>
+struct KeyValue<base::Duration> {
+  static base::Duration UnitOf(Range range) {
+    return range.unit == 0 ? base::Duration::Millis(1) : base::Duration{range.unit};
+  }
+  static void Read(const HadoopConf& conf, const char* key, Range range, base::Duration& value) {
+    const base::Duration read = conf.Time(key, value, UnitOf(range));
+    if (read.ns < 0 && range.low == 0) return conf.Refuse(key, "a time cannot be negative; write 0 or more");
+    value = read;
+  }
+  static std::string Text(base::Duration value, Range range) { return std::to_string(value.ns / UnitOf(range).ns); }
+};
+
+template <>
+struct KeyValue<std::string> {
+  static void Read(const HadoopConf& conf, const char* key, Range /*range*/, std::string& value) {
+    value = conf.String(key, value);
+  }
+  static std::string Text(const std::string& value, Range /*range*/) { return value; }
+};
+
+template <>
+struct KeyValue<std::vector<std::string>> {
+  static void Read(const HadoopConf& conf, const char* key, Range /*range*/, std::vector<std::string>& value) {
+    value = conf.List(key, value);
+  }
+  static std::string Text(const std::vector<std::string>& value, Range range);
+};
+
+/// A row. `read` is nullptr where code reads the key that no field's type can; then `fallback` says what counts.
+template <class Config>
+struct Key {
+  const char* name;
+  const char* meaning;
+  void (*read)(const HadoopConf&, const Key&, Config&);
+  std::string (*text)(const Config&, Range);
+  Range range;
+  const char* fallback = nullptr;  // shown instead of the field
+
+  /// The same row with this shown as its default: for fields that are completed once all keys are read.
+  constexpr Key Shown(const char* text_of_default) const {
+    Key row = *this;
+    row.fallback = text_of_default;
+    return row;
+  }
+};
+
+template <auto First, auto... Rest>
+struct FieldPath;
+template <class Config, class Field, Field Config::*First, auto... Rest>
+struct FieldPath<First, Rest...> {
+  static constexpr Key<Config> Make(const char* name, const char* meaning, Range range) {
+    return {name, meaning,
+            [](const HadoopConf& conf, const Key<Config>& key, Config& config) {
+              auto& field = ((config.*First).*....*Rest);
+              KeyValue<std::remove_reference_t<decltype(field)>>::Read(conf, key.name, key.range, field);
+            },
+            [](const Config& config, Range of) {
+              const auto& field = ((config.*First).*....*Rest);
+              return KeyValue<std::remove_cvref_t<decltype(field)>>::Text(field, of);
+            },
+            range};
+  }
+};
+/// The row of a field: KeyOf<&Config::part, &Part::field>("name", "meaning").
+template <auto First, auto... Rest>
+constexpr auto KeyOf(const char* name, const char* meaning, Range range = {}) {
+  return FieldPath<First, Rest...>::Make(name, meaning, range);
+}
+/// The row of a key that code reads.
+template <class Config>
+constexpr Key<Config> ReadByHand(const char* name, const char* fallback, const char* meaning) {
+  return {name, meaning, nullptr, nullptr, {}, fallback};
+}
+
+template <class Config>
+void ReadKeys(const HadoopConf& conf, std::span<const Key<Config>> keys, Config& config) {
+  for (const Key<Config>& key : keys) {
+    if (key.read != nullptr) key.read(conf, key, config);
+  }
+}
+
+/// Rows for people; defaults are those of `config`.
+template <class Config>
+void AppendSettings(std::span<const Key<Config>> keys, const Config& config, std::vector<Setting>& out) {
+  for (const Key<Config>& key : keys)
+    out.push_back({key.name, key.fallback != nullptr ? key.fallback : key.text(config, key.range), key.meaning});
+}
+
+/// A value that would change what a daemon promises, and that Fairlead does not have.
+struct Unsupported {
+  const char* key;
+  const char* refused;  // this value, or "*": every value but `accepted`
+  const char* accepted;
+  const char* reason;
+  const char* remedy;
+};
+void RefuseUnsupported(const HadoopConf& conf, std::span<const Unsupported> table);
+/// Their rows for people.
+void AppendSettings(std::span<const Unsupported> table, std::vector<Setting>& out);
+
+/// A table of docs/configuration.md.
+std::string Markdown(const std::vector<Setting>& settings);
+
+}  // namespace fairlead::config

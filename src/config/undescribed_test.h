@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "config/keys.h"
+
+namespace fairlead::config {
+
+/// Keys with one of `prefixes` that a reader asked for and that no row of its tables has. A row that ends in "*" has
+/// all keys that begin so, and one whose meaning names `.more` has that ending, too.
+inline std::vector<std::string> Undescribed(const HadoopConf& conf, const std::vector<std::string>& prefixes,
+                                            const std::vector<std::vector<Setting>>& tables) {
+  const auto described = [&](const std::string& key) {
+    for (const std::vector<Setting>& table : tables) {
+      for (const Setting& row : table) {
+        if (row.key == key) return true;
+        if (row.key.ends_with('*') && key.starts_with(row.key.substr(0, row.key.size() - 1))) return true;
+        const std::string ending = "`" + key.substr(key.rfind('.')) + "`";
+        const std::string parent = row.key.substr(0, row.key.rfind('.'));
+        if (key.starts_with(parent + ".") && row.meaning.find(ending) != std::string::npos) return true;
+      }
+    }
+    return false;
+  };
+  std::vector<std::string> out;
+  for (const std::string& key : conf.Asked()) {
+    for (const std::string& prefix : prefixes) {
+      if (key.starts_with(prefix) && !described(key)) out.push_back(key);
+    }
+  }
+  return out;
+}
+
+}  // namespace fairlead::config

@@ -1,0 +1,35 @@
+#include "shell/base/common_keys.h"
+
+namespace fairlead::shell {
+
+std::vector<config::Setting> CommonKeys() {
+  return {
+      {"hadoop.tmp.dir", "/tmp/hadoop-USER", "below which state lies when no key says where"},
+      {"fs.defaultFS", "file:///", "default file system"},
+      {"yarn.acl.enable", "false", "lists of queues and applications count"},
+      {"yarn.admin.acl", "\\*",
+       "administrators, for `rmadmin` whatever yarn.acl.enable says; the daemon's own user is always one"},
+      {"hadoop.security.authorization", "false", "hadoop-policy.xml counts"},
+      {"hadoop.security.authentication", "simple", "simple or kerberos ([Kerberos](kerberos.md))"},
+      {"hadoop.rpc.protection", "authentication", "authentication, integrity, privacy; several with commas between"},
+      {"hadoop.security.auth_to_local", "DEFAULT", "names of users for principals; `.mechanism`: hadoop or mit"},
+      {"hadoop.http.authentication.*", "simple",
+       "`.type`, `.kerberos.principal`, `.kerberos.keytab`, `.signature.secret.file`, `.token.validity`, "
+       "`.cookie.domain`, `.cookie.persistent`; another type than simple and kerberos is refused"},
+      {"hadoop.security.secret-manager.key-generator.algorithm", "HmacSHA1",
+       "HmacSHA1, HmacSHA224, HmacSHA256, HmacSHA384, HmacSHA512 or HmacMD5; equal on all daemons"},
+      {"hadoop.security.group.mapping", "the accounts of the machine",
+       "or NullGroupsMapping; with SSSD the accounts are a directory's"},
+      {"hadoop.user.group.static.mapping.overrides", "none", "user=group,group;other=group: asked before"},
+      {"hadoop.security.instrumentation.requires.admin", "false", "/conf, /jmx and the like are for administrators"},
+      {"hadoop.security.sensitive-config-keys", "as Hadoop's", "keys whose values /conf leaves out"},
+      {"fairlead.http.hosts", "none",
+       "names, or NAME:PORT, under which proxies and gateways show the web ports; `*`: any "
+       "([security](security.md#names-of-web-ports))"},
+      {"fairlead.callers.uids", "everybody",
+       "uids of this machine whose processes alone are served; `fairlead up` writes its own; Standalone daemons and "
+       "`shuffle` read it in Spark's properties, too"},
+  };
+}
+
+}  // namespace fairlead::shell

@@ -1,0 +1,67 @@
+#include "shell/nm/keys.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "config/undescribed_test.h"
+#include "shell/base/common_keys.h"
+
+namespace fairlead::shell {
+namespace {
+
+std::string ConfigurationPage() {
+  std::ifstream file(std::string(FAIRLEAD_SOURCE_DIR) + "/docs/configuration.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+TEST(NodeKeysTest, TheDocumentHasEveryKeyWithItsDefault) {
+  EXPECT_THAT(ConfigurationPage(), testing::HasSubstr(config::Markdown(CommonKeys())));
+  EXPECT_THAT(ConfigurationPage(), testing::HasSubstr(config::Markdown(NodeKeys())));
+}
+
+TEST(NodeKeysTest, EveryKeyThatIsReadHasARow) {
+  config::Settings settings;
+  settings.conf.Set("yarn.log-aggregation-enable", "true");
+  settings.conf.Set("yarn.nodemanager.aux-services", "spark_shuffle");
+  settings.conf.Set("yarn.resource-types", "keys-test");
+  settings.conf.Set("hadoop.security.authentication", "kerberos");
+  (void)ReadNmSettings(settings);
+  EXPECT_THAT(config::Undescribed(settings.conf, {"yarn.", "fairlead.", "dfs.", "mapreduce.", "spark."},
+                                  {CommonKeys(), NodeKeys()}),
+              testing::IsEmpty());
+}
+
+TEST(NodeKeysTest, ValuesReachTheirFields) {
+  config::Settings settings;
+  settings.conf.Set("yarn.nodemanager.localizer.cache.target-size-mb", "3");
+  settings.conf.Set("yarn.nodemanager.log.retain-seconds", "7");
+  settings.conf.Set("yarn.nodemanager.sleep-delay-before-sigkill.ms", "2s");
+  settings.conf.Set("yarn.nodemanager.resource-monitor.interval-ms", "500");
+  settings.conf.Set("yarn.nodemanager.pmem-check-enabled", "false");
+  const auto read = ReadNmSettings(settings);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->manager.core.cache_bytes_max, 3 << 20);
+  EXPECT_EQ(read->manager.log_retain, base::Duration::Seconds(7));
+  EXPECT_EQ(read->containers.leftover_grace, base::Duration::Seconds(2));
+  EXPECT_EQ(read->containers.usage_interval, base::Duration::Millis(500));
+  EXPECT_FALSE(read->containers.limit_memory);
+}
+
+TEST(NodeKeysTest, AValueOutOfItsRangeNamesTheKey) {
+  config::Settings settings;
+  settings.conf.Set("yarn.nodemanager.localizer.fetch.thread-count", "65");
+  settings.conf.Set("yarn.nodemanager.health-checker.interval-ms", "-5");
+  const auto read = ReadNmSettings(settings);
+  ASSERT_FALSE(read.ok());
+  EXPECT_THAT(read.error().message, testing::HasSubstr("yarn.nodemanager.localizer.fetch.thread-count"));
+  EXPECT_THAT(read.error().message, testing::HasSubstr("at most 64"));
+  EXPECT_THAT(read.error().message, testing::HasSubstr("yarn.nodemanager.health-checker.interval-ms"));
+}
+
+}  // namespace
+}  // namespace fairlead::shell

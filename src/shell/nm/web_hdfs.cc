@@ -1,0 +1,90 @@
+#include "shell/nm/web_hdfs.h"
+
+#include <nlohmann/json.hpp>
+
+#include "process/http/http.h"
+#include "shell/nm/http_transfer.h"
+#include "wire/json/json.h"
+
+namespace fairlead::shell {
+namespace {
+
+using process::http::PercentEncode;
+using process::http::Slashes;
+
+constexpr long kOk = 200;
+constexpr long kCreated = 201;
+constexpr long kRedirected = 307;
+constexpr long kNotFound = 404;
+
+/// {"RemoteException":{"message":...}}, or the answer as it is.
+base::Error Refusal(const std::string& path, const HttpTransferred& answer) {
+  std::string why = answer.text;
+  if (const auto json = wire::json::Parse(answer.text, wire::json::kAnswer); json.ok() && json->is_object()) {
+    const auto found = json->find("RemoteException");
+    if (found != json->end() && found->is_object() && found->value("message", nlohmann::json()).is_string())
+      why = found->at("message").get<std::string>();
+  }
+  return {path + ": WebHDFS answers " + std::to_string(answer.status) + " " + why};
+}
+
+}  // namespace
+
+std::string WebHdfs::Url(const std::string& path, const std::string& query) const {
+  return address_ + "/webhdfs/v1" + PercentEncode(path, Slashes::kKept) + "?op=" + query +
+         "&user.name=" + PercentEncode(user_);
+}
+
+std::string WebHdfs::OpenUrl(const std::string& path) const { return Url(path, "OPEN"); }
+
+base::Result<std::optional<WebHdfs::Status>> WebHdfs::StatusOf(const std::string& path) const {
+  const auto answer = Transfer({.url = Url(path, "GETFILESTATUS"), .follow = true});
+  if (!answer) return answer.error();
+  if (answer->status == kNotFound) return std::optional<Status>();
+  if (answer->status != kOk) return Refusal(path, *answer);
+  const auto file = wire::json::Parse(answer->text, wire::json::kAnswer);
+  if (!file) return base::Error{path + ": WebHDFS gave no file status: " + file.error().message};
+  const auto info = file->is_object() ? file->find("FileStatus") : file->end();
+  if (info == file->end() || !info->is_object() ||
+      !info->value("modificationTime", nlohmann::json()).is_number_integer())
+    return base::Error{path + ": WebHDFS gave no file status"};
+  const auto text = [&](const char* name) {
+    const nlohmann::json value = info->value(name, nlohmann::json());
+    return value.is_string() ? value.get<std::string>() : std::string();
+  };
+  return std::optional(Status{info->at("modificationTime").get<int64_t>(), text("owner"), text("type") == "DIRECTORY"});
+}
+
+base::Status WebHdfs::Order(const std::string& method, const std::string& path, const std::string& query) const {
+  const auto answer = Transfer({.method = method, .url = Url(path, query)});
+  if (!answer) return answer.error();
+  if (answer->status != kOk) return Refusal(path, *answer);
+  if (answer->text.find("\"boolean\":false") != std::string::npos)
+    return base::Error{path + ": the name node did not do " + query.substr(0, query.find('&'))};
+  return {};
+}
+
+base::Status WebHdfs::MakeDirectory(const std::string& path, const std::string& mode) const {
+  const base::Status made = Order("PUT", path, "MKDIRS&permission=" + mode);
+  return made.ok() ? Order("PUT", path, "SETPERMISSION&permission=" + mode) : made;
+}
+
+base::Status WebHdfs::Put(const std::string& path, int file, int64_t bytes, const std::string& mode) const {
+  const std::string url = Url(path, "CREATE&overwrite=true&permission=" + mode);
+  const auto where = Transfer({.method = "PUT", .url = url});
+  if (!where) return where.error();
+  if (where->status != kRedirected || where->redirect.empty()) return Refusal(path, *where);
+  const auto written = Transfer({.method = "PUT", .url = where->redirect, .from = file, .from_bytes = bytes});
+  if (!written) return written.error();
+  if (written->status != kCreated && written->status != kOk) return Refusal(path, *written);
+  return {};
+}
+
+base::Status WebHdfs::Rename(const std::string& from, const std::string& to) const {
+  const std::string query = "RENAME&destination=" + PercentEncode(to, Slashes::kKept);
+  return Order("PUT", from, query + "&renameoptions=OVERWRITE");
+}
+
+base::Status WebHdfs::Remove(const std::string& path) const { return Order("DELETE", path, "DELETE"); }
+
+}  // namespace fairlead::shell

@@ -1,0 +1,166 @@
+#include "shell/rm/keys.h"
+
+#include <algorithm>
+
+namespace fairlead::shell {
+namespace {
+
+using config::Key;
+using config::KeyOf;
+using config::Range;
+using config::Unsupported;
+using Manager = process::rm::ResourceManagerOptions;
+using Core = fairlead::rm::Config;
+using process::rm::DelegationTimes;
+using process::rm::KeyTimes;
+
+constexpr int64_t kSecond = 1'000'000'000;
+
+consteval Key<RmSettings> By(const char* name, const char* fallback, const char* meaning) {
+  return config::ReadByHand<RmSettings>(name, fallback, meaning);
+}
+
+constexpr Key<RmSettings> kKeys[] = {
+    By("yarn.resourcemanager.hostname", "0.0.0.0",
+       "host that clients and nodes connect to; without files of Hadoop's: 127.0.0.1"),
+    By("yarn.resourcemanager.address", "hostname:8032", "of ApplicationClientProtocol"),
+    By("yarn.resourcemanager.scheduler.address", "hostname:8030", "of ApplicationMasterProtocol"),
+    By("yarn.resourcemanager.resource-tracker.address", "hostname:8031", "of ResourceTracker"),
+    By("yarn.resourcemanager.admin.address", "hostname:8033", "of ResourceManagerAdministrationProtocol"),
+    By("yarn.resourcemanager.webapp.address", "hostname:8088", "of pages, REST and metrics"),
+    By("yarn.resourcemanager.bind-host", "none", "address on which all of these listen instead"),
+    By("yarn.web-proxy.address", "none", "a port of its own for the pages of masters"),
+    By("yarn.resourcemanager.cluster-id", "none", "name shown on pages and in metrics; needed with several managers"),
+    By("yarn.resourcemanager.ha.*", "false",
+       "`.enabled`, `.rm-ids`, `.id` and automatic failover ([high availability](high-availability.md)); addresses "
+       "with "
+       "an id are a member's"),
+    By("hadoop.zk.address", "none", "servers of ZooKeeper; `.auth`, `.acl`, `.timeout-ms` (2000) with it"),
+    By("yarn.resourcemanager.zk-address", "none",
+       "the same by its older name, as `.zk-auth`, `.zk-acl`, `.zk-timeout-ms`"),
+    By("yarn.resourcemanager.store.class", "ZKRMStateStore with several managers", "only this one is supported then"),
+    By("fairlead.ha.zookeeper-path", "/fairlead", "where several managers keep their state in ZooKeeper"),
+    By("fairlead.rm.state-dir", "${hadoop.tmp.dir}/yarn/system/rmstore", "directory of state and journal"),
+    By("yarn.resourcemanager.fs.state-store.uri", "none", "the same as a file: URL"),
+    KeyOf<&RmSettings::journal_bytes_max>(
+        "fairlead.rm.journal-bytes",
+        "bound of the journal, all [segments](state.md#segments-of-the-journal) together; 0: none",
+        Range{0, INT64_MAX}),
+    KeyOf<&RmSettings::manager, &Manager::recovery>("yarn.resourcemanager.recovery.enabled",
+                                                    "applications outlive a restart"),
+    KeyOf<&RmSettings::manager, &Manager::core, &Core::keep_work>(
+        "yarn.resourcemanager.work-preserving-recovery.enabled", "and their containers"),
+    KeyOf<&RmSettings::manager, &Manager::core, &Core::configured_maximum_for>(
+        "yarn.resourcemanager.work-preserving-recovery.scheduling-wait-ms",
+        "after a start asks are capped at the configured maximum alone for so long"),
+    KeyOf<&RmSettings::manager, &Manager::core, &Core::max_attempts>(
+        "yarn.resourcemanager.am.max-attempts", "attempts of an application that asks for no number", Range{1}),
+    KeyOf<&RmSettings::manager, &Manager::core, &Core::global_max_attempts>(
+        "yarn.resourcemanager.am.global.max-attempts", "attempts of an application at most", Range{1})
+        .Shown("as yarn.resourcemanager.am.max-attempts"),
+    KeyOf<&RmSettings::manager, &Manager::core, &Core::max_priority>("yarn.cluster.max-application-priority",
+                                                                     "highest priority of an application; 0: none")
+        .Shown("0"),
+    KeyOf<&RmSettings::manager, &Manager::core, &Core::max_completed_apps>(
+        "yarn.resourcemanager.max-completed-applications", "ended applications that are remembered"),
+    KeyOf<&RmSettings::manager, &Manager::core, &Core::max_stored_apps>(
+        "yarn.resourcemanager.state-store.max-completed-applications", "and stored; not more than that")
+        .Shown("as yarn.resourcemanager.max-completed-applications"),
+    KeyOf<&RmSettings::manager, &Manager::core, &Core::master_expiry>("yarn.am.liveness-monitor.expiry-interval-ms",
+                                                                      "a master that is silent for so long is lost"),
+    KeyOf<&RmSettings::manager, &Manager::core, &Core::node_expiry>("yarn.nm.liveness-monitor.expiry-interval-ms",
+                                                                    "and a node"),
+    KeyOf<&RmSettings::manager, &Manager::core, &Core::grant_expiry>(
+        "yarn.resourcemanager.rm.container-allocation.expiry-interval-ms",
+        "a granted container that is not started for so long ends"),
+    KeyOf<&RmSettings::manager, &Manager::heartbeat>("yarn.resourcemanager.nodemanagers.heartbeat-interval-ms",
+                                                     "time between two reports of a node"),
+    KeyOf<&RmSettings::manager, &Manager::keys, &KeyTimes::roll>(
+        "yarn.resourcemanager.am-rm-tokens.master-key-rolling-interval-secs",
+        "life of a master key, of the keys of all tokens", Range{.unit = kSecond}),
+    KeyOf<&RmSettings::manager, &Manager::delegation, &DelegationTimes::key_update>(
+        "yarn.resourcemanager.delegation.key.update-interval",
+        "with [Kerberos](kerberos.md): life of a master key of delegation tokens"),
+    KeyOf<&RmSettings::manager, &Manager::delegation, &DelegationTimes::max_life>(
+        "yarn.resourcemanager.delegation.token.max-lifetime", "and of a token, however often it is renewed"),
+    KeyOf<&RmSettings::manager, &Manager::delegation, &DelegationTimes::renewal>(
+        "yarn.resourcemanager.delegation.token.renew-interval", "and of one that is not renewed"),
+    KeyOf<&RmSettings::manager, &Manager::delegation, &DelegationTimes::sweep>(
+        "yarn.resourcemanager.delegation.token.remove-scan-interval",
+        "time between two looks for those that have ended"),
+    By("yarn.resourcemanager.nodes.include-path", "none",
+       "file of the hosts or addresses that may be nodes; a name that ends in .xml: Hadoop's XML"),
+    By("yarn.resourcemanager.nodes.exclude-path", "none",
+       "and of those that may not, in XML with a time for each host's graceful decommissioning"),
+    By("net.topology.script.file.name", "none", "program that says the rack of a host"),
+    By("net.topology.table.file.name", "none", "or file with a host and its rack a line"),
+    By("yarn.resource-types", "none", "names of further resource types; sizes of asks in `yarn.resource-types.TYPE.*`"),
+    By("yarn.scheduler.minimum-allocation-mb", "1024", "smallest container; `-vcores` (1) as well"),
+    By("yarn.scheduler.maximum-allocation-mb", "8192", "largest container; `-vcores` (4) as well"),
+    By("yarn.scheduler.increment-allocation-mb", "1024",
+       "asks are rounded up to multiples; `-vcores` (1) as well; profile yarn-capacity rounds to the smallest "
+       "container"),
+    By("yarn.node-labels.enabled", "false",
+       "partitions of nodes, in profile [yarn-capacity](scheduler-yarn-capacity.md#node-labels)"),
+    By("yarn.resourcemanager.scheduler.class", "none",
+       "FairScheduler: profile fairlead; CapacityScheduler: profile yarn-capacity; any other is refused"),
+    By("fairlead.scheduler.profile", "fairlead",
+       "the profile; not set, and no scheduler's class: yarn-capacity where there is a capacity-scheduler.xml and no "
+       "fair-scheduler.xml"),
+    By("yarn.scheduler.configuration.store.class", "file",
+       "whether `yarn schedulerconf` changes queues, in profile "
+       "[yarn-capacity](scheduler-yarn-capacity.md#queues-by-rest); "
+       "`.mutation.acl-policy.class` says who"),
+    By("yarn.resourcemanager.principal", "none",
+       "and `.keytab`, with `yarn.nodemanager.principal`: who the manager and who a node is ([Kerberos](kerberos.md))"),
+    By("yarn.resourcemanager.webapp.spnego-principal", "none",
+       "and `.spnego-keytab-file`: whose tickets the web port takes ([Kerberos](kerberos.md))"),
+    By("hadoop.proxyuser.*", "none",
+       "who may act for whom, as `yarn.resourcemanager.proxyuser.*`, without Kerberos too "
+       "([Kerberos](kerberos.md#what-works))"),
+    KeyOf<&RmSettings::manager, &Manager::core, &Core::log_aggregation>("yarn.log-aggregation-enable",
+                                                                        "said in reports of applications"),
+};
+
+constexpr Unsupported kUnsupported[] = {
+    {"hadoop.security.saslproperties.resolver.class", "*", "", "other resolvers of protections are not supported",
+     "drop it, and use hadoop.rpc.protection"},
+    {"hadoop.security.sasl.mechanism", "*", "DIGEST-MD5", "other SASL mechanisms are not supported",
+     "write DIGEST-MD5"},
+    {"yarn.node-labels.configuration-type", "*", "centralized", "node labels are given by an administrator alone",
+     "write centralized, and use yarn rmadmin -replaceLabelsOnNode"},
+    {"yarn.federation.enabled", "true", "", "federation is not supported", "write false"},
+    {"yarn.resourcemanager.reservation-system.enable", "true", "", "planned reservations are not supported",
+     "write false"},
+    {"yarn.resourcemanager.placement-constraints.handler", "*", "disabled", "placement constraints are not supported",
+     "write disabled"},
+    {"yarn.http.policy", "*", "HTTP_ONLY", "HTTPS is not supported", "write HTTP_ONLY"},
+    {"yarn.resourcemanager.opportunistic-container-allocation.enabled", "true", "",
+     "opportunistic containers are not supported", "write false"},
+};
+
+}  // namespace
+
+void ReadManagerKeys(const config::HadoopConf& conf, RmSettings& out) {
+  config::ReadKeys<RmSettings>(conf, kKeys, out);
+  fairlead::rm::Config& core = out.manager.core;
+  if (!conf.IsSet("yarn.resourcemanager.am.global.max-attempts")) core.global_max_attempts = core.max_attempts;
+  if (!conf.IsSet("yarn.resourcemanager.state-store.max-completed-applications"))
+    core.max_stored_apps = core.max_completed_apps;
+  core.max_stored_apps = std::min(core.max_stored_apps, core.max_completed_apps);
+  if (core.max_priority == 0) core.max_priority = INT32_MAX;
+  DelegationTimes& times = out.manager.delegation;
+  for (base::Duration* time : {&times.key_update, &times.max_life, &times.renewal, &times.sweep})
+    *time = std::max(*time, base::Duration::Millis(100));
+}
+
+void RefuseUnsupportedOfManager(const config::HadoopConf& conf) { config::RefuseUnsupported(conf, kUnsupported); }
+
+std::vector<config::Setting> ManagerKeys() {
+  std::vector<config::Setting> out;
+  config::AppendSettings<RmSettings>(kKeys, {}, out);
+  config::AppendSettings(kUnsupported, out);
+  return out;
+}
+
+}  // namespace fairlead::shell
