@@ -56,7 +56,7 @@ def hdfs_logs(cluster, work):
     """The logs of an application are gathered in HDFS, and `yarn logs` finds every container's there."""
     run = cluster.example("pi", 2, 10, cwd=work)
     require_success(run, "pi")
-    app = re.search(r"application_\d+_\d+", run.stderr)[0]
+    app = max(app["id"] for app in cluster.apps())
     place = f"/tmp/logs/{cluster.user}/bucket-logs-tfile/{int(app[-4:]):04d}/{app}"
 
     def listed():
