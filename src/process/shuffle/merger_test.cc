@@ -233,8 +233,11 @@ TEST_F(MergingService, RemovedMergesAreGoneAndAnEndedApplicationsFilesToo) {
   Ask(*client, MergeRegistration());
   Push(*client, 1, 0, "aaa");
   ASSERT_EQ(Finalize(*client).size(), 1u);
+  EXPECT_EQ(Read(*client, 0, 1), "aaa") << "its file stays open for the next reader";
   EXPECT_THAT(Ask(*client, messages::RemoveShuffleMerge{"app", -1, 0, 0}), IsEmpty()) << "no answer but a failure";
   EXPECT_EQ(Merged(".data", 0), "missing");
+  EXPECT_THAT(Read(*client, 0, 1), HasSubstr("Merged shuffle data file"));
+  EXPECT_THAT(AskMeta(*client, 0), ElementsAre(HasSubstr("Merged shuffle index file")));
   EXPECT_THAT(Ask(*client, messages::RemoveShuffleMerge{"app", 5, 0, 0}), ElementsAre(HasSubstr("attempt id 5")));
   Push(*client, 1, 0, "aaa", 1);
   ASSERT_EQ(Finalize(*client, 1).size(), 1u);
