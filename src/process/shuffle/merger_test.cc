@@ -218,6 +218,7 @@ TEST_F(MergingService, ADiskThatIsFullInMidMergeLosesThosePartitionsAndNoOthers)
   Faults().FailWritesBelow("/data", ENOSPC);
   EXPECT_EQ(Push(*client, 1, 1, std::string(15'000, 'y')), "0");
   Run(Duration::Seconds(1));
+  EXPECT_EQ(Merged(".data", 1), "missing") << "what is given up takes no room";
   EXPECT_THAT(Push(*client, 2, 1, "more"), HasSubstr("IOExceptions exceeded the threshold"));
   Faults().FailWritesBelow("/data", 0);
   const auto again = Connect();
@@ -377,6 +378,16 @@ TEST(MergeRegistrationText, SaysWhereMergedFilesLieOrIsRefused) {
     EXPECT_THAT(refused.error().message, HasSubstr("Invalid merge directory name"));
   }
   EXPECT_FALSE(read("sort:{\"mergeDir\":\"m\"}", {"relative"}).ok());
+}
+
+TEST_F(MergingService, AnApplicationWhoseIdLeadsElsewhereDoesNotMerge) {
+  Start();
+  for (const char* id : {"../app", "a/b", "/app", "..", ""}) {
+    const auto client = Connect();
+    messages::RegisterExecutor registration = MergeRegistration();
+    registration.app_id = id;
+    EXPECT_THAT(Ask(*client, registration), ElementsAre(HasSubstr("is part of file names"))) << id;
+  }
 }
 
 }  // namespace
