@@ -89,9 +89,10 @@ REMOVED_BEFORE = Intended("a removed merge has ended after a restart, too; Spark
                           "", "", ends=True)
 
 
-def removed(steps, of):
-    """Whether one of the steps removes this merge of a shuffle, or whichever is the latest."""
-    return any(one.does == "remove" and one.of in (of, (of[0], -1)) for one in steps)
+def removed(steps, of, earlier=False):
+    """Whether one of the steps removes this merge of a shuffle, or whichever is the latest; or an earlier one."""
+    shuffle, merge = of
+    return any(one.does == "remove" and one.of[0] == shuffle and (one.of[1] in (merge, -1) or (earlier and one.of[1] < merge)) for one in steps)
 
 
 class Comparison(differential.Comparison):
@@ -121,7 +122,7 @@ class Comparison(differential.Comparison):
         restarts = [at for at, one in enumerate(before) if one.then == "restart"]
         if restarts and step.does == "read" and removed(before[restarts[0]:], step.of):
             return REMOVED_AFTER
-        if restarts and step.does in ("push", "end") and removed(before[:restarts[-1]], step.of):
+        if restarts and step.does in ("push", "end") and removed(before[:restarts[-1]], step.of, earlier=step.does == "end"):
             return REMOVED_BEFORE
         return super().intended(before, step, spark, fairlead)
 
