@@ -1,8 +1,8 @@
 // Pushes a shuffle's blocks to a merging service of Spark's protocol, ends the merge, and reads a shuffle, merged or
 // block by block; prints one JSON line.
 //   bench_merge_client PHASE --port P --dirs DIR --maps M --reduces R --block B [--connections C]
-// PHASE: push (registers, pushes all blocks, finalizes), merged (each reducer's chunks), separate (each reducer's
-// blocks).
+// PHASE: push (registers, pushes all blocks, finalizes), open (the same without the end), merged (each reducer's
+// chunks), separate (each reducer's blocks).
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -108,7 +108,7 @@ void OnAll(const Options& options, int count, const std::function<void(Client&, 
   for (std::thread& thread : threads) thread.join();
 }
 
-uint64_t Push(const Options& options) {
+void PushBlocks(const Options& options) {
   const std::string block(static_cast<size_t>(options.block), 'x');
   std::atomic<int64_t> refused = 0;
   OnAll(options, options.maps, [&](Client& client, int map) {
@@ -126,6 +126,10 @@ uint64_t Push(const Options& options) {
     }
   });
   if (refused > options.maps * int64_t{options.reduces} / 10) Die("more than a tenth of the pushes was refused");
+}
+
+/// Bytes that were merged.
+uint64_t Finalize(const Options& options) {
   const auto answer = messages::DecodeMessage(Client(options).Rpc(messages::FinalizeShuffleMerge{kApp, -1, 0, 0}));
   if (!answer.ok()) Die(answer.error().message);
   const auto statuses = messages::ReadMergeStatuses(std::get<messages::MergeStatuses>(*answer));
@@ -196,9 +200,11 @@ int main(int argc, char** argv) {
   messages::RegisterExecutor registration{kApp, "1", {options.dir}, 64, "sort:{\"mergeDir\":\"merge_manager\"}"};
   Client(options).Rpc(registration);
   const auto begin = std::chrono::steady_clock::now();
-  const uint64_t bytes = options.phase == "push"     ? Push(options)
-                         : options.phase == "merged" ? ReadMerged(options)
-                                                     : ReadSeparate(options);
+  if (options.phase == "push" || options.phase == "open") PushBlocks(options);
+  const uint64_t bytes = options.phase == "push"       ? Finalize(options)
+                         : options.phase == "merged"   ? ReadMerged(options)
+                         : options.phase == "separate" ? ReadSeparate(options)
+                                                       : 0;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   std::printf("{\"bytes\":%llu,\"seconds\":%.3f,\"gb_per_s\":%.3f}\n", static_cast<unsigned long long>(bytes), seconds,
               static_cast<double>(bytes) / seconds / 1e9);

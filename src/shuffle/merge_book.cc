@@ -110,7 +110,7 @@ void MergeBook::Publish(const std::string& name) {
     view->erase(name);
   } else {
     auto shown = std::make_shared<MergedApp>(MergedApp{app->attempt, app->dirs, {}});
-    for (const auto& [id, shuffle] : app->shuffles) shown->merge_ids[id] = shuffle.merge_id;
+    for (const auto& [id, shuffle] : app->shuffles) shown->latest[id] = {shuffle.merge_id, shuffle.removed};
     (*view)[name] = std::move(shown);
   }
   view_ = std::move(view);
@@ -225,7 +225,7 @@ void MergeBook::Replace(Shuffle& shuffle, App& app, const PushBlockStream& heade
     outdated_.names.emplace_back(app.dirs, MergedFileName(header.app_id, header.shuffle_id, shuffle.merge_id, reduce));
   }
   if (shuffle.finished) outdated_.rows.push_back(NoShuffleRow(header.app_id, header.shuffle_id));
-  shuffle = {header.shuffle_merge_id, false, {}, {}};
+  shuffle = {header.shuffle_merge_id, false, {}, {}, false};
   Publish(header.app_id);
 }
 
@@ -346,7 +346,7 @@ base::Result<MergeBook::Finishing> MergeBook::Finalize(const FinalizeShuffleMerg
   Finishing out;
   const bool of_this = !added && shuffle.merge_id == request.shuffle_merge_id;
   (of_this ? out.entries : out.dropped) = Drop(shuffle, *app);
-  shuffle = {request.shuffle_merge_id, true, {}, {}};
+  shuffle = {request.shuffle_merge_id, true, {}, {}, false};
   Publish(request.app_id);
   return out;
 }
@@ -388,7 +388,7 @@ base::Result<MergeBook::Removal> MergeBook::RemoveMerge(const RemoveShuffleMerge
       out.names.push_back(MergedFileName(request.app_id, request.shuffle_id, current, reduce));
     }
   }
-  app->shuffles[request.shuffle_id] = {removed, true, {}, {}};
+  app->shuffles[request.shuffle_id] = {removed, true, {}, {}, true};
   out.rows.push_back(ShuffleRow(request.app_id, request.shuffle_id, {app->attempt, removed, {}}));
   Publish(request.app_id);
   return out;
@@ -455,7 +455,7 @@ base::Status MergeBook::Restore(std::string_view table, std::string_view key, st
     if (!merged.ok()) return merged.error();
     App* app = FindApp(name);
     if (app == nullptr || app->attempt != merged->attempt) return {};  // of an earlier attempt
-    app->shuffles[shuffle_id] = {merged->merge_id, true, {}, std::move(merged->reduce_ids)};
+    app->shuffles[shuffle_id] = {merged->merge_id, true, {}, std::move(merged->reduce_ids), false};
   }
   Publish(name);
   return {};

@@ -78,9 +78,13 @@ struct MergeCounters {
 
 /// What readers must know, as a value that other threads may hold.
 struct MergedApp {
+  struct Latest {
+    int32_t merge_id = 0;
+    bool removed = false;  // RemoveShuffleMerge: nothing of it is read, though its files may still be there
+  };
   int32_t attempt = -1;
   std::shared_ptr<const model::shuffle::Executor> dirs;
-  std::map<int32_t, int32_t> merge_ids;  // the latest, by shuffle
+  std::map<int32_t, Latest> latest;  // by shuffle
 };
 using MergeView = std::map<std::string, std::shared_ptr<const MergedApp>, std::less<>>;
 
@@ -191,6 +195,7 @@ class MergeBook {
     bool finished = false;
     std::map<int32_t, MergeEntryRef> partitions;
     std::vector<int32_t> reduce_ids;  // of a finished one
+    bool removed = false;
   };
   struct App {
     int32_t attempt = -1;

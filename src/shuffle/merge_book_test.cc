@@ -74,7 +74,7 @@ TEST_F(MergeBookTest, AHigherMergeIdTakesThePlaceOfALower) {
   book_.Bytes(slow, "xyz");
   EXPECT_EQ(book_.End(slow).code, PushCode::kStale);
   EXPECT_EQ(book_.End(slow_elsewhere).code, PushCode::kTooLate) << "the newer merge has no such partition";
-  EXPECT_EQ(book_.Find("app")->merge_ids.at(0), 2);
+  EXPECT_EQ(book_.Find("app")->latest.at(0).merge_id, 2);
   EXPECT_EQ(book_.open_partitions(), 1u);
   const auto outdated = book_.TakeOutdated();
   ASSERT_EQ(outdated.dropped.size(), 2u);
@@ -155,7 +155,7 @@ TEST_F(MergeBookTest, WhatIsStoredComesBackAndNothingElse) {
   const std::vector<std::string> roots = {"/data"};
   for (const model::StoreRow& row : rows) ASSERT_TRUE(after.Restore(row.table, row.key, row.value, roots).ok());
   EXPECT_FALSE(after.Restore(MergeBook::kDirsTable, "x", "y", roots).ok());
-  EXPECT_EQ(after.Find("app")->merge_ids.at(0), 3);
+  EXPECT_EQ(after.Find("app")->latest.at(0).merge_id, 3);
   Push late = PushOf(2, 4, 3, 0, 1);
   ASSERT_FALSE(after.Begin(late));
   EXPECT_EQ(after.End(late).code, PushCode::kTooLate);

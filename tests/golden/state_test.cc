@@ -17,6 +17,7 @@
 #include "model/nm.h"
 #include "model/rm.h"
 #include "model/shuffle.h"
+#include "model/shuffle_merge.h"
 #include "process/spark_master/standalone_store.h"
 #include "process/spark_master/stored_application.h"
 #include "shell/nm/supervisor.h"
@@ -91,6 +92,8 @@ void ForEachRecord(const See& see) {
   see("applications", process::spark_master::StoredApplication{});
   see("shuffle_apps", std::string{});
   see("shuffle_executors", model::shuffle::Executor{});
+  see("shuffle_merge_dirs", model::shuffle::MergeDirs{});
+  see("shuffle_merged", model::shuffle::MergedShuffle{});
   see("supervisor spec", shell::SupervisorSpec{});
   see("supervisor exit", shell::SupervisorExit{});
   see("supervisor pid", shell::SupervisorPid{});

@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 
+import differential
 import peers
 import shuffle_differential
 import standalone
@@ -274,7 +275,7 @@ def host_local(cluster, work):
 def differential(release):
     """Random exchanges with the service alone, as Spark's own answers them."""
     def run(cluster, work):
-        assert shuffle_differential.compare(peers.spark(release), peers.BINARY, range(1, 151), work), "the services differ; see above"
+        assert differential.compare(shuffle_differential.Comparison, peers.spark(release), peers.BINARY, range(1, 151), work), "the services differ; see above"
     case("all", Spec(spark=release, rm=None), name=f"shuffle-differential-{release}")(run)
 
 

@@ -5,26 +5,20 @@ usage: merge_differential.py --spark HOME --fairlead BINARY [--seeds N] [--seed 
 Each script runs on Spark's service and then on Fairlead's, on the same directories made anew. Compared are all answers, with the merged
 bytes, their chunks and bitmaps among them, and whether connections stay open.
 """
-import argparse
-import collections
-import hashlib
-import os
-import pathlib
-import re
-import shutil
 import struct
 import subprocess
 import sys
-import tempfile
 import time
 
+import differential
 import merge_scripts
 import peers
-import shuffle_differential as plain
 import shuffle_scripts as frames
+from differential import Intended
 
 CHUNK_BYTES = 1000
-SETTINGS = {"spark.shuffle.push.server.mergedShuffleFileManagerImpl": "org.apache.spark.network.shuffle.RemoteBlockPushResolver",
+RESOLVER = "org.apache.spark.network.shuffle.RemoteBlockPushResolver"
+SETTINGS = {"spark.shuffle.push.server.mergedShuffleFileManagerImpl": RESOLVER,
             "spark.shuffle.push.server.minChunkSizeInMergedShuffleFile": f"{CHUNK_BYTES}b"}
 IN_TIME = 0.02  # seconds after which bytes that nobody answers have arrived
 
@@ -32,8 +26,9 @@ IN_TIME = 0.02  # seconds after which bytes that nobody answers have arrived
 class Restartable:
     """A service that can be killed and started again over its state."""
 
-    def __init__(self, start):
-        self.start, self.service = start, start()
+    def __init__(self, name, command, port, log):
+        self.start = lambda: differential.Service(name, command, port, log)
+        self.service = self.start()
 
     port = property(lambda self: self.service.port)
 
@@ -45,30 +40,7 @@ class Restartable:
         self.service.stop()
 
 
-def start_spark(home, state, port, log):
-    classes = state / "classes"
-    subprocess.run(["javac", "-cp", f"{home}/jars/*", "-d", classes, peers.HERE / "java/MergingService.java"], check=True)
-    command = [peers.java(), "-Xmx1g", "-XX:-OmitStackTraceInFastThrow", *peers.JVM, *peers.OPENS, "-cp", f"{home}/jars/*:{classes}", "MergingService", port, state]
-    return Restartable(lambda: plain.Service("Spark", [*command, *(f"{key}={value}" for key, value in SETTINGS.items())], port, log))
-
-
-def start_fairlead(binary, release, root, state, port, log):
-    command = [binary, "shuffle", "--port", port, "--local-roots", root, "--state", state, "--answer-as", release]
-    return Restartable(lambda: plain.Service("Fairlead", [*command, *(word for key, value in SETTINGS.items() for word in ("--conf", f"{key}={value}"))], port, log))
-
-
-class Play(plain.Play):
-    def run(self):
-        self.script.tree.make()
-        try:
-            for step in self.steps:
-                self.answers.append(self.step(step))
-        finally:
-            for connection in self.connections.values():
-                connection.close()
-            self.script.tree.remove()
-        return self
-
+class Play(differential.Play):
     def step(self, step):
         if step.then == "restart":
             for number in list(self.connections):
@@ -77,7 +49,7 @@ class Play(plain.Play):
             return []
         connection = self.connections.get(step.connection)
         if connection is None:
-            connection = self.connections[step.connection] = plain.Connection(self.service.port)
+            connection = self.connections[step.connection] = differential.Connection(self.service.port)
         if step.then == "close":
             self.connections.pop(step.connection).close()
             time.sleep(IN_TIME)
@@ -100,104 +72,83 @@ class Play(plain.Play):
         if kind != frames.META_SUCCESS:
             return super().shown(kind, payload, length, cut, step)
         request, chunks = struct.unpack_from(">qi", payload)
-        return plain.Answer("MergedBlockMetaSuccess", f"{request}, {chunks} chunks", payload[12:], cut)
+        return differential.Answer("MergedBlockMetaSuccess", f"{request}, {chunks} chunks", payload[12:], cut)
 
 
 INTENDED = [
-    plain.Intended("a map index below 0 is refused", r".*", r".*a map index is not negative.*", ends=True),
-    plain.Intended("a merge directory is a plain name in either release's way, as in 4.3's", r".*", r".*Invalid merge directory name.*", releases=r"3\.", ends=True),
-    plain.Intended("a block whose beginning was thrown away, as its twin was being written, is not merged when the twin fails; Spark merges the rest of it",
-                   r"RpcResponse\(\d+\) b?'\\x12\\x00\\x00\\x00\\x00\\x00'", r"RpcResponse\(\d+\) b?'\\x12\\x02.*", sent="the last", ends=True),
-    plain.Intended("a partition without a whole block has no files; Spark's are empty", r".*Merged shuffle index file \S+ is empty'", r".*Merged shuffle index file \S+ not found'"),
-    plain.Intended("a partition without a whole block has no files; Spark's are empty", r"ChunkFetchFailure.*IndexOutOfBoundsException.*", r".*Merged shuffle data file \S+ not found'"),
+    Intended("a map index below 0 is refused", r".*", r".*a map index is not negative.*", ends=True),
+    Intended("a merge directory is a plain name in either release's way, as in 4.3's", r".*", r".*Invalid merge directory name.*", releases=r"3\.", ends=True),
+    Intended("a block whose beginning was thrown away, as its twin was being written, is not merged when the twin fails; Spark merges the rest of it",
+             r"RpcResponse\(\d+\) b?'\\x12\\x00\\x00\\x00\\x00\\x00'", r"RpcResponse\(\d+\) b?'\\x12\\x02.*", sent="the last", ends=True),
+    Intended("a partition without a whole block has no files; Spark's are empty", r".*Merged shuffle index file \S+ is empty'", r".*Merged shuffle index file \S+ not found'"),
+    Intended("a partition without a whole block has no files; Spark's are empty", r"ChunkFetchFailure.*IndexOutOfBoundsException.*", r".*Merged shuffle data file \S+ not found'"),
 ]
+ANOTHER_ORDER = Intended("merge statuses in the order of partitions; Spark's are in a hash map's", "", "")
+REMOVED_AFTER = Intended("what is removed after a restart is gone; Spark has forgotten which files there were", "", "", ends=True)
+REMOVED_BEFORE = Intended("a removed merge has ended after a restart, too; Spark's clean-up deletes the row that says so when the merge had not ended before",
+                          "", "", ends=True)
 
 
-def compare(home, binary, seeds, directory, told=print):
-    release = plain.spark_release(home)
-    root = directory / "roots"
-    root.mkdir()
-    states = [directory / "spark-state", directory / "fairlead-state"]
-    for state in states:
+def removed(steps, of, earlier=False):
+    """Whether one of the steps removes this merge of a shuffle, or whichever is the latest; or an earlier one."""
+    shuffle, merge = of
+    return any(one.does == "remove" and one.of[0] == shuffle and (one.of[1] in (merge, -1) or (earlier and one.of[1] < merge)) for one in steps)
+
+
+class Comparison(differential.Comparison):
+    SCRIPT, PLAY, INTENDED, AT_ONCE = merge_scripts.Script, Play, INTENDED, 6
+
+    @classmethod
+    def start_spark(cls, home, root, directory, port):
+        state = directory / "spark-state"
+        classes = state / "classes"
+        classes.mkdir(parents=True)
+        subprocess.run(["javac", "-cp", f"{home}/jars/*", "-d", classes, peers.HERE / "java/MergingService.java"], check=True)
+        # As in shuffle_differential.py: some texts depend on what is compiled.
+        words = [peers.java(), "-Xmx1g", "-XX:-OmitStackTraceInFastThrow", "-XX:-TieredCompilation", "-XX:+UseSerialGC"]
+        command = [*words, *peers.OPENS, "-cp", f"{home}/jars/*:{classes}", "MergingService", port, state]
+        return Restartable("Spark", [*command, *(f"{key}={value}" for key, value in SETTINGS.items())], port, directory / "spark.log")
+
+    @classmethod
+    def start_fairlead(cls, binary, release, root, directory, port):
+        state = directory / "fairlead-state"
         state.mkdir()
-    ports = peers.free_ports(2)
-    services = []
-    counts = collections.Counter()
-    reasons = collections.Counter()
-    try:
-        services.append(start_spark(home, states[0], ports[0], directory / "spark.log"))
-        services.append(start_fairlead(binary, release[:3], root, states[1], ports[1], directory / "fairlead.log"))
-        for seed in seeds:
-            label = "app-" + hashlib.sha256(f"{seed} {os.getpid()}".encode()).hexdigest()[:12]
-            script = merge_scripts.Script(seed, label, str(root))
-            spark, fairlead = (Play(service, script, script.steps).run() for service in services)
-            counts["scripts"] += 1
-            found = differences(release, script, spark, fairlead, counts, reasons)
-            if found:
-                counts["differ"] += 1
-                told(f"seed {seed}:\n{found}", flush=True)
-    finally:
-        for service in services:
-            service.stop()
-    for reason, count in reasons.most_common():
-        told(f"{count} times as intended: {reason}")
-    told(f"Spark {release}: {counts['scripts']} scripts, {counts['answers']} answers compared, {counts['failures']} of them failures, {counts['chunks']} chunks with "
-         f"{counts['bytes']} merged bytes, {counts['differ']} scripts differ")
-    return counts["differ"] == 0 and counts["chunks"] > 0
+        command = [binary, "shuffle", "--port", port, "--local-roots", root, "--state", state, "--answer-as", release]
+        return Restartable("Fairlead", [*command, *(word for key, value in SETTINGS.items() for word in ("--conf", f"{key}={value}"))], port, directory / "fairlead.log")
 
+    def intended(self, before, step, spark, fairlead):
+        if are_statuses_in_another_order(spark, fairlead):
+            return ANOTHER_ORDER
+        restarts = [at for at, one in enumerate(before) if one.then == "restart"]
+        if restarts and step.does == "read" and removed(before[restarts[0]:], step.of):
+            return REMOVED_AFTER
+        if restarts and step.does in ("push", "end") and removed(before[:restarts[-1]], step.of, earlier=step.does == "end"):
+            return REMOVED_BEFORE
+        return super().intended(before, step, spark, fairlead)
 
-def was_removed_after_a_restart(before, step):
-    """The step reads of a merge that RemoveShuffleMerge named after the service came back."""
-    read = re.search(r" (?:MergedBlockMetaRequest|OpenBlocks|FetchShuffleBlockChunks)\((\d+), (\d+), ", str(step))
-    came_back = next((at for at, one in enumerate(before) if one.then == "restart"), len(before))
-    return read is not None and any(f" RemoveShuffleMerge({read[1]}, {read[2]}," in str(one) for one in before[came_back:])
+    def count(self, answer):
+        super().count(answer)
+        self.counts["chunks"] += answer.kind == "ChunkFetchSuccess"
+        self.counts["bytes"] += len(answer.body) if answer.kind == "ChunkFetchSuccess" else 0
+
+    def agrees(self):
+        return super().agrees() and self.counts["chunks"] > 0
+
+    def summary(self):
+        return f"{self.counts['chunks']} chunks with {self.counts['bytes']} merged bytes, {super().summary()}"
+
+    def least(self, seed, found):
+        """The steps before, as they are: a block in pieces cannot miss one."""
+        return self.told(seed, range(max(0, found.at - 12), found.at), found)
 
 
 def are_statuses_in_another_order(one, other):
     """Bitmaps, partitions and sizes of two MergeStatuses are the same bytes, in another order."""
+    if one is None or other is None or not one.kind == other.kind == "RpcResponse":
+        return False
     both = (one.body, other.body)
-    return one.kind == other.kind == "RpcResponse" and all(body[:1] == b"\x0e" for body in both) and sorted(both[0]) == sorted(both[1])
-
-
-def differences(release, script, spark, fairlead, counts, reasons):
-    for at, (theirs, ours) in enumerate(zip(spark.answers, fairlead.answers)):
-        for one in theirs:
-            counts["answers"] += 1
-            counts["failures"] += "Failure" in one.kind
-            counts["chunks"] += one.kind == "ChunkFetchSuccess"
-            counts["bytes"] += len(one.body) if one.kind == "ChunkFetchSuccess" else 0
-        for one, other in plain.Comparison.pairs(theirs, ours):
-            if one == other:
-                continue
-            if are_statuses_in_another_order(one, other):
-                reasons["merge statuses in the order of partitions; Spark's are in a hash map's"] += 1
-                continue
-            if was_removed_after_a_restart(script.steps[:at], script.steps[at]):
-                reasons["what is removed after a restart is gone; Spark has forgotten which files there were"] += 1
-                return None
-            row = next((row for row in INTENDED if row.names(release, script.steps[:at], script.steps[at], one, other)), None)
-            if not row:
-                before = "".join(f"  before: {step}\n" for step in script.steps[max(0, at - 12):at])
-                return f"{before}  step: {script.steps[at]}\n  Spark:    {one}\n  Fairlead: {other}"
-            reasons[row.reason] += 1
-            if row.ends:
-                return None
-    return None
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--spark", required=True, type=lambda value: pathlib.Path(value).resolve(), help="a directory with jars/ in it")
-    parser.add_argument("--fairlead", required=True, type=lambda value: pathlib.Path(value).resolve())
-    parser.add_argument("--seeds", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1, help="the first")
-    arguments = parser.parse_args()
-    directory = pathlib.Path(tempfile.mkdtemp(prefix="merge-differential-"))
-    try:
-        return 0 if compare(arguments.spark, arguments.fairlead, range(arguments.seed, arguments.seed + arguments.seeds), directory) else 1
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
+    return all(body[:1] == b"\x0e" for body in both) and sorted(both[0]) == sorted(both[1])
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(differential.main(Comparison, __doc__))

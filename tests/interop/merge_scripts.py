@@ -16,7 +16,8 @@ MERGER = "shuffle-push-merger"
 
 @dataclasses.dataclass(frozen=True)
 class Step:
-    """What is done on a connection. `sent`: frames; `answers`: how many come back; `then`: "" or "close" or "restart" (of the service)."""
+    """What is done on a connection. `sent`: frames; `answers`: how many come back; `then`: "" or "close" or "restart" (of the service);
+    `does`: push, end, read or remove, or "", of the merge `of`, (shuffle, merge id)."""
     connection: int
     what: str
     sent: bytes = b""
@@ -24,6 +25,8 @@ class Step:
     then: str = ""
     opens: int = 0  # the request that opens a stream of so many chunks, all of which are read
     chunks: int = 0
+    does: str = ""
+    of: tuple = ()
 
     def __str__(self):
         return f"connection {self.connection}: {self.what}"
@@ -48,6 +51,9 @@ class Tree:
     def remove(self):
         shutil.rmtree(self.root, ignore_errors=True)
 
+    def remaining(self):
+        """Is not compared: clean-up runs beside what is asked."""
+
 
 class Script:
     def __init__(self, seed, label, base):
@@ -59,6 +65,7 @@ class Script:
         self.next_request = 100
         self.steps = []
         self.half = {}      # connection -> what is still to be sent of a pushed block
+        self.half_of = {}   # connection -> which merge the last such block is of
         self.ended = set()  # (shuffle, merge) of merges that can be read
         self.latest = {0: 0, 1: 0}
         self.register(0)
@@ -71,6 +78,11 @@ class Script:
             for reduce in range(4):
                 if (shuffle, self.latest[shuffle]) in self.ended:
                     self.read(shuffle, self.latest[shuffle], reduce)
+
+    @property
+    def stops(self):
+        """A service, and brings it back."""
+        return any(step.then == "restart" for step in self.steps)
 
     def act(self):
         self.rng.choice((self.push,) * 12 + (self.begin, self.begin, self.go_on_with_some, self.go_on_with_some, self.go_on_with_some, self.cut, self.finalize_some,
@@ -92,7 +104,7 @@ class Script:
         what = {"app": self.app, "attempt": self.attempt, "shuffle": shuffle, "merge": self.latest[shuffle], "map": rng.randint(0, 9), "reduce": rng.randint(0, 3), **other}
         number = self.request()
         header = b"\x0c" + text(what["app"]) + struct.pack(">iiiiii", what["attempt"], what["shuffle"], what["merge"], what["map"], what["reduce"], 0)
-        return f"{number} push of {size} bytes {what}", frame(UPLOAD, struct.pack(">q", number) + text(header) + struct.pack(">q", size))
+        return f"{number} push of {size} bytes {what}", (what["shuffle"], what["merge"]), frame(UPLOAD, struct.pack(">q", number) + text(header) + struct.pack(">q", size))
 
     def block(self):
         size = self.rng.choice((0, 1, self.rng.randint(2, 40), self.rng.randint(100, 900), self.rng.randint(100, 900), 5000))
@@ -110,8 +122,8 @@ class Script:
 
     def push(self, **other):
         block = self.block()
-        what, header = self.push_frame(len(block), **other)
-        self.say(what, header + block)
+        what, of, header = self.push_frame(len(block), **other)
+        self.say(what, header + block, does="push", of=of)
 
     def begin(self):
         """A part of a block."""
@@ -119,9 +131,10 @@ class Script:
             return
         block = self.rng.randbytes(self.rng.randint(2, 900))
         sent = self.rng.randint(0, len(block) - 1)
-        what, header = self.push_frame(len(block))
+        what, of, header = self.push_frame(len(block))
         connection = self.rng.choice([number for number in range(4) if number not in self.half])
         self.say(f"{what}, {sent} of them", header + block[:sent], answers=0, connection=connection)
+        self.half_of[connection] = of
         self.half[connection] = block[sent:]
 
     def go_on_with_some(self):
@@ -137,7 +150,7 @@ class Script:
 
     def go_on(self, connection):
         left = self.half.pop(connection)
-        self.say(f"the last {len(left)} bytes", left, connection=connection)
+        self.say(f"the last {len(left)} bytes", left, connection=connection, does="push", of=self.half_of[connection])
 
     def cut(self):
         if self.half:
@@ -150,7 +163,8 @@ class Script:
         attempt = self.attempt if attempt is None else attempt
         if attempt == self.attempt and merge == self.latest[shuffle]:
             self.ended.add((shuffle, merge))
-        self.say(f"{number} FinalizeShuffleMerge({shuffle}, {merge}, attempt {attempt})", rpc(number, b"\x0d" + text(self.app) + struct.pack(">iii", attempt, shuffle, merge)))
+        self.say(f"{number} FinalizeShuffleMerge({shuffle}, {merge}, attempt {attempt})", rpc(number, b"\x0d" + text(self.app) + struct.pack(">iii", attempt, shuffle, merge)),
+                 does="end", of=(shuffle, merge))
 
     def finalize_some(self):
         shuffle = self.rng.choice((0, 1))
@@ -169,7 +183,8 @@ class Script:
 
     def read(self, shuffle, merge, reduce):
         number = self.request()
-        self.say(f"{number} MergedBlockMetaRequest({shuffle}, {merge}, {reduce})", frame(META, struct.pack(">q", number) + text(self.app) + struct.pack(">iii", shuffle, merge, reduce)))
+        self.say(f"{number} MergedBlockMetaRequest({shuffle}, {merge}, {reduce})", frame(META, struct.pack(">q", number) + text(self.app) + struct.pack(">iii", shuffle, merge, reduce)),
+                 does="read", of=(shuffle, merge))
         number = self.request()
         chunks = self.rng.choice((1, 2, 3))
         if self.rng.random() < 0.5:
@@ -178,7 +193,7 @@ class Script:
         else:
             body = b"\0" + text(self.app) + text(MERGER) + texts([f"shuffleChunk_{shuffle}_{merge}_{reduce}_{chunk}" for chunk in range(chunks)])
             what = "OpenBlocks"
-        self.say(f"{number} {what}({shuffle}, {merge}, {reduce}, {chunks} chunks)", rpc(number, body), opens=number, chunks=chunks)
+        self.say(f"{number} {what}({shuffle}, {merge}, {reduce}, {chunks} chunks)", rpc(number, body), opens=number, chunks=chunks, does="read", of=(shuffle, merge))
 
     def remove(self):
         """Answered only when it fails; the merge has ended before, as the files of one that has not go at some time."""
@@ -188,7 +203,8 @@ class Script:
         attempt = self.rng.choice((self.attempt,) * 6 + (9,))
         if attempt == self.attempt and merge != self.latest[shuffle] - 1:
             self.ended = {one for one in self.ended if one[0] != shuffle}
-        self.say(f"{number} RemoveShuffleMerge({shuffle}, {merge}, attempt {attempt})", rpc(number, b"\x13" + text(self.app) + struct.pack(">iii", attempt, shuffle, merge)), answers=-1)
+        self.say(f"{number} RemoveShuffleMerge({shuffle}, {merge}, attempt {attempt})", rpc(number, b"\x13" + text(self.app) + struct.pack(">iii", attempt, shuffle, merge)), answers=-1,
+                 does="remove", of=(shuffle, merge))
 
     def local_dirs(self):
         number = self.request()

@@ -24,17 +24,20 @@ def value_of(row, size):
     return (f"{row} " * (size // 2 + 1))[:size]
 
 
-def pairs(session, directory, maps, reduces, rows, size, task_seconds):
+def pairs(session, directory, maps, reduces, rows, size, task_millis, map_millis=0):
     """maps x rows pairs with values of `size` bytes, reduced twice from the same map outputs with a pause in between; a task of the
-    second time takes at least task_seconds / 1000."""
+    second time takes at least task_millis, one of the maps map_millis. Each map appends a byte to DIR/mapped."""
     def write(index, _):
+        with open(directory / "mapped", "a") as mapped:
+            mapped.write(".")
+        time.sleep(map_millis / 1000)
         for row in range(index * rows, (index + 1) * rows):
             yield row, value_of(row, size)
 
     def read(pairs_of_partition):
         with open(directory / "progress", "a") as progress:
             progress.write(".")
-        time.sleep(task_seconds / 1000)
+        time.sleep(task_millis / 1000)
         count = total = 0
         for row, value in pairs_of_partition:
             count += 1

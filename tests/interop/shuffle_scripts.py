@@ -249,6 +249,8 @@ IDS = ("", "_", "__", "___", "shuffle", "shuffle_", "shuffle_0", "shuffle_0_1", 
 class Script:
     """Steps over a tree; about three of four are what a client would send."""
 
+    stops = False  # a service
+
     def __init__(self, seed, label, base):
         self.seed, self.app = seed, label
         self.rng = rng = random.Random(seed)

@@ -35,6 +35,7 @@ function merges(status) {
     el("div", { class: "tiles" }, tile("blocks merged", number(counters.blocksMerged)), tile("bytes merged", bytes(counters.blockBytesWritten)),
       tile("partitions merged", number(counters.partitionsMerged)), tile("open partitions", number(counters.openMergedPartitions)),
       tile("chunks read", number(counters.mergedChunkTransfers)), tile("memory", bytes(counters.mergeMemoryBytes)), tile("partitions lost", number(counters.mergedPartitionsLost))),
+    ...(status.lastMergeError ? [el("p", { class: "why" }, `The last write that failed: ${status.lastMergeError}`)] : []),
     table("Pushed blocks that were not merged", ["Why", "Blocks"], refusals(counters))];
 }
 

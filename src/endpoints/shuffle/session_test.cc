@@ -373,6 +373,17 @@ TEST_F(SessionTest, AuthenticatedAppsSeeOnlyTheirOwn) {
                                        "application other."))
         << request.index();
   }
+  host_.merges = true;
+  std::string bytes;
+  transport::AppendMergedBlockMetaRequest(bytes, 4, "other", 0, 0, 0);
+  session().OnBytes(bytes);
+  EXPECT_THAT(Answers(), ElementsAre(HasSubstr("not authorized for application other")));
+  bytes.clear();
+  const messages::PushBlockStream push{"other", -1, 0, 0, 1, 2, 0};
+  transport::AppendUploadStream(bytes, 5, messages::EncodeMessage(push), 3);
+  session().OnBytes(bytes + "abc");
+  EXPECT_THAT(Answers(), ElementsAre(HasSubstr("not authorized for application other")));
+  EXPECT_TRUE(host_.parts.empty() && host_.closing);
   EXPECT_TRUE(host_.registered.empty());
   EXPECT_TRUE(host_.removed.empty());
 }

@@ -505,15 +505,22 @@ namespace {
 
 /// Why nothing merged of this shuffle can be read; empty: it may be.
 std::string Unreadable(const fairlead::shuffle::MergedApp* merges, const std::string& app, const char* what,
-                       int32_t shuffle_id, int32_t merge_id, int64_t reduce_id) {
+                       const char* file, int32_t shuffle_id, int32_t merge_id, int64_t reduce_id) {
   if (merges == nullptr) {
     return "java.lang.IllegalArgumentException: application " + app + " is not registered or NM was restarted.";
   }
   if (merges->dirs->dirs.empty() || merges->dirs->sub_dirs_per_local_dir == 0) {
     return "java.lang.ArithmeticException: / by zero";
   }
-  const auto latest = merges->merge_ids.find(shuffle_id);
-  if (latest == merges->merge_ids.end() || latest->second <= merge_id) return "";
+  const auto latest = merges->latest.find(shuffle_id);
+  if (latest == merges->latest.end() || latest->second.merge_id < merge_id) return "";
+  if (latest->second.merge_id == merge_id) {
+    if (!latest->second.removed) return "";
+    const std::string name =
+        fairlead::shuffle::MergedFileName(app, shuffle_id, merge_id, static_cast<int32_t>(reduce_id)) + "." + file;
+    return std::string("java.lang.RuntimeException: Merged shuffle ") + file + " file " +
+           SparkPath(*merges->dirs, name) + " not found";
+  }
   return std::string("java.lang.RuntimeException: ") + what + " fetch for shuffle " + std::to_string(shuffle_id) +
          " with shuffleMergeId " + std::to_string(merge_id) + " reduceId " + std::to_string(reduce_id) +
          " is stale shuffle block fetch request as shuffle blocks of a higher shuffleMergeId for the shuffle is "
@@ -525,7 +532,8 @@ std::string Unreadable(const fairlead::shuffle::MergedApp* merges, const std::st
 BlockResult Connection::OpenMerged(BlockStream& stream, const BlockRef& block) {
   const auto merges = worker_.FindMerged(stream.app());
   BlockResult out;
-  out.error = Unreadable(merges.get(), stream.app(), "MergedBlockData", block.shuffle_id, block.merge_id, block.map_id);
+  out.error =
+      Unreadable(merges.get(), stream.app(), "MergedBlockData", "data", block.shuffle_id, block.merge_id, block.map_id);
   if (!out.error.empty()) return out;
   stream.registration = merges->dirs;
   out = worker_.blocks().Open(*merges->dirs, block, worker_.loop().Now(), Access::kInMemory);
@@ -537,7 +545,7 @@ void Connection::FindMergedMeta(const std::string& app, int32_t shuffle_id, int3
   using Meta = base::Result<endpoints::shuffle::MergedMeta>;
   const auto merges = worker_.FindMerged(app);
   auto meta = std::make_shared<Meta>(
-      base::Error{Unreadable(merges.get(), app, "MergedBlockMeta", shuffle_id, merge_id, reduce_id)});
+      base::Error{Unreadable(merges.get(), app, "MergedBlockMeta", "index", shuffle_id, merge_id, reduce_id)});
   worker_.loop().Offload(
       [&worker = worker_, merges, meta,
        name = fairlead::shuffle::MergedFileName(app, shuffle_id, merge_id, reduce_id)] {

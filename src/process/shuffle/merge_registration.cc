@@ -52,12 +52,12 @@ std::string_view FirstObject(std::string_view text) {
   return text;
 }
 
+}  // namespace
+
 bool IsOneName(const std::string& name) {
   return !name.empty() && name != "." && name != ".." && name.find_first_of("/\\") == std::string::npos &&
          name.find('\0') == std::string::npos;
 }
-
-}  // namespace
 
 base::Result<std::optional<MergeDirs>> ReadMergeDirs(const std::vector<std::string>& local_dirs, int32_t sub_dirs,
                                                      const std::string& shuffle_manager,

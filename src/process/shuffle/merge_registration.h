@@ -18,4 +18,7 @@ base::Result<std::optional<model::shuffle::MergeDirs>> ReadMergeDirs(const std::
                                                                      const std::string& shuffle_manager,
                                                                      const std::vector<std::string>& roots);
 
+/// A name in one directory, which leads nowhere else.
+bool IsOneName(const std::string& name);
+
 }  // namespace fairlead::process::shuffle

@@ -105,6 +105,7 @@ void Merger::Register(const std::string& app, const std::vector<std::string>& lo
   auto dirs = ReadMergeDirs(local_dirs, sub_dirs, shuffle_manager, config_.core.local_roots);
   if (!dirs.ok()) return done(dirs.error().message);
   if (!*dirs) return done("");
+  if (!IsOneName(app)) return done("java.lang.IllegalArgumentException: an application's id is part of file names: " + app);
   MergeBook::Registered registered = book_.Register(app, **std::move(dirs));
   Discard(registered.dropped, false);
   if (registered.old_dirs != nullptr) {
@@ -231,8 +232,10 @@ void Merger::WriteThen(std::vector<MergeBook::Write> writes) {
       [this, alive = std::weak_ptr(alive_), job] {
         if (alive.expired()) return;
         for (size_t i = 0; i < job->writes.size(); ++i) {
-          if (!job->done[i].ok()) NoteFailure(job->writes[i].entry->name, job->done[i].error());
+          const MergeEntryRef entry = job->writes[i].entry;
+          if (!job->done[i].ok()) NoteFailure(entry->name, job->done[i].error());
           book_.Written(std::move(job->writes[i]), job->done[i].ok());
+          if (book_.Lost(*entry)) RemoveFiles(entry->dirs, {entry->name});  // there is more room for the others
         }
         FinishReady();
         WriteSome();
@@ -243,7 +246,9 @@ void Merger::WriteThen(std::vector<MergeBook::Write> writes) {
 /// Told once a minute; the rest is counted.
 void Merger::NoteFailure(const std::string& name, const base::Error& error) {
   const base::Instant now = loop_.Now();
-  if (failures_++ > 0 && now - failure_logged_ < kFailureLogInterval) return;
+  const bool first = last_failure_.empty();
+  last_failure_ = error.message;
+  if (!first && now - failure_logged_ < kFailureLogInterval) return;
   failure_logged_ = now;
   log_.Error("Merged blocks cannot be written", {{"file", name}, {"cause", error.message}});
 }
@@ -369,6 +374,7 @@ void Merger::Answer(const std::shared_ptr<Ending>& ending, std::vector<Finish>& 
   for (Finish& one : finishes) {
     if (!one.written.ok()) {
       NoteFailure(one.entry->name, one.written.error());
+      RemoveFiles(one.entry->dirs, {one.entry->name});
       continue;
     }
     reduce_ids.push_back(one.status.reduce_id);

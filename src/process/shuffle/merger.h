@@ -46,6 +46,8 @@ class Merger final : public MergeOwner {
 
   std::shared_ptr<const fairlead::shuffle::MergeView> View() const { return book_.View(); }
   const fairlead::shuffle::MergeBook& book() const { return book_; }
+  /// Of a write; empty: none has failed.
+  const std::string& last_failure() const { return last_failure_; }
 
   // ---- MergeOwner, from any worker's thread
   void Push(PushBatch batch) override;
@@ -93,7 +95,7 @@ class Merger final : public MergeOwner {
   std::vector<std::shared_ptr<Ending>> endings_;       // that wait for writes
   std::atomic<bool> crowded_ = false;
   base::Instant failure_logged_;
-  uint64_t failures_ = 0;
+  std::string last_failure_;
   bool limit_logged_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

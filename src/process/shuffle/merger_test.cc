@@ -218,6 +218,7 @@ TEST_F(MergingService, ADiskThatIsFullInMidMergeLosesThosePartitionsAndNoOthers)
   Faults().FailWritesBelow("/data", ENOSPC);
   EXPECT_EQ(Push(*client, 1, 1, std::string(15'000, 'y')), "0");
   Run(Duration::Seconds(1));
+  EXPECT_EQ(Merged(".data", 1), "missing") << "what is given up takes no room";
   EXPECT_THAT(Push(*client, 2, 1, "more"), HasSubstr("IOExceptions exceeded the threshold"));
   Faults().FailWritesBelow("/data", 0);
   const auto again = Connect();
@@ -233,8 +234,11 @@ TEST_F(MergingService, RemovedMergesAreGoneAndAnEndedApplicationsFilesToo) {
   Ask(*client, MergeRegistration());
   Push(*client, 1, 0, "aaa");
   ASSERT_EQ(Finalize(*client).size(), 1u);
+  EXPECT_EQ(Read(*client, 0, 1), "aaa") << "its file stays open for the next reader";
   EXPECT_THAT(Ask(*client, messages::RemoveShuffleMerge{"app", -1, 0, 0}), IsEmpty()) << "no answer but a failure";
   EXPECT_EQ(Merged(".data", 0), "missing");
+  EXPECT_THAT(Read(*client, 0, 1), HasSubstr("Merged shuffle data file"));
+  EXPECT_THAT(AskMeta(*client, 0), ElementsAre(HasSubstr("Merged shuffle index file")));
   EXPECT_THAT(Ask(*client, messages::RemoveShuffleMerge{"app", 5, 0, 0}), ElementsAre(HasSubstr("attempt id 5")));
   Push(*client, 1, 0, "aaa", 1);
   ASSERT_EQ(Finalize(*client, 1).size(), 1u);
@@ -374,6 +378,16 @@ TEST(MergeRegistrationText, SaysWhereMergedFilesLieOrIsRefused) {
     EXPECT_THAT(refused.error().message, HasSubstr("Invalid merge directory name"));
   }
   EXPECT_FALSE(read("sort:{\"mergeDir\":\"m\"}", {"relative"}).ok());
+}
+
+TEST_F(MergingService, AnApplicationWhoseIdLeadsElsewhereDoesNotMerge) {
+  Start();
+  for (const char* id : {"../app", "a/b", "/app", "..", ""}) {
+    const auto client = Connect();
+    messages::RegisterExecutor registration = MergeRegistration();
+    registration.app_id = id;
+    EXPECT_THAT(Ask(*client, registration), ElementsAre(HasSubstr("is part of file names"))) << id;
+  }
 }
 
 }  // namespace

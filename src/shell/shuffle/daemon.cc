@@ -54,6 +54,8 @@ void PrintStatus(const json& before, const json& status, double seconds) {
         Number(counters, "lateBlockPushes"), Number(counters, "staleBlockPushes"),
         Number(counters, "blockAppendCollisions"), Number(counters, "pushesCut"), Number(counters, "pushesLimited"),
         Number(counters, "mergedPartitionsLost"));
+    const std::string failure = base::VisibleText(status.value("lastMergeError", ""));
+    if (!failure.empty()) std::printf("the last write of a merge that failed: %s\n", failure.c_str());
   } else if (Number(counters, "pushRequests") > 0) {
     std::printf(
         "merged: nothing, %lld pushed blocks refused; set "
@@ -62,14 +64,15 @@ void PrintStatus(const json& before, const json& status, double seconds) {
   }
   std::map<std::string, long long> bytes_before;
   for (const json& app : before["apps"]) bytes_before[base::VisibleText(app.value("id", ""))] = Number(app, "bytes");
-  std::printf("%-40s %10s %12s %16s %10s %12s\n", "application", "executors", "connections", "bytes", "MB/s", "merged");
+  std::printf("%-40s %10s %12s %16s %10s %12s %10s\n", "application", "executors", "connections", "bytes", "MB/s", "merged",
+              "refused");
   for (const json& app : status["apps"]) {
     const std::string id = base::VisibleText(app.value("id", ""));
     const auto found = bytes_before.find(id);
     const long long served = found == bytes_before.end() ? 0 : Number(app, "bytes") - found->second;
-    std::printf("%-40s %10lld %12lld %16lld %10.1f %12lld\n", id.c_str(), Number(app, "executors"),
+    std::printf("%-40s %10lld %12lld %16lld %10.1f %12lld %10lld\n", id.c_str(), Number(app, "executors"),
                 Number(app, "connections"), Number(app, "bytes"), static_cast<double>(served) / seconds / 1e6,
-                Number(app, "blocksMerged"));
+                Number(app, "blocksMerged"), Number(app, "pushesRefused"));
   }
   for (const json& disk : status["disks"]) {
     std::printf("disk %s: %lld errors%s\n", disk.value("root", "").c_str(), Number(disk, "errors"),

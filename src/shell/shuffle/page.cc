@@ -132,11 +132,13 @@ json StatusJson(const ShuffleRuntime::Status& status, const process::shuffle::Co
     }
     disks.push_back(std::move(disk));
   }
-  return {{"pid", ::getpid()},
-          {"merges", status.merges.has_value()},
-          {"counters", Counters(status)},
-          {"apps", apps},
-          {"disks", disks}};
+  json out{{"pid", ::getpid()},
+           {"merges", status.merges.has_value()},
+           {"counters", Counters(status)},
+           {"apps", apps},
+           {"disks", disks}};
+  if (status.merges && !status.merges->last_failure.empty()) out["lastMergeError"] = status.merges->last_failure;
+  return out;
 }
 
 /// What each of Counters is, for /metrics, which has them by the same names.

@@ -48,6 +48,7 @@ class ShuffleRuntime {
       size_t deferred_bytes = 0;
       size_t open_partitions = 0;
       std::map<std::string, fairlead::shuffle::MergeBook::AppUse> apps;
+      std::string last_failure;  // of a write
     };
     std::optional<Merges> merges;
   };
