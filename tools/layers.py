@@ -24,6 +24,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "wire/spark_transport": "base",
     "wire/spark_shuffle": "base wire/spark_transport",
     "wire/java_stream": "base",
+    "wire/jks": "base",
     "wire/engine": "base",
     "scheduler": "base model",
     "scheduler/shared": "base model",
@@ -49,9 +50,11 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "env_sim": "base env",
     "env_zookeeper": "base env",
     "env_kerberos": "base env",
+    "env_openssl": "base env wire/jks",
     "process/peers": "",
     "process/http": "base env process/peers wire/json",
     "process/rpc": "base endpoints/yarn env process/peers wire/hadoop_rpc",
+    "process/tls": "env",
     "process/login": "base endpoints/yarn env process/http wire/hadoop_rpc",
     "process/application": "endpoints/yarn env model process/rpc wire/yarn",
     "process/ask": "base config endpoints/rest model scheduler scheduler/books",
@@ -103,15 +106,17 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
         "sim/cluster wire/json",
     "shell/base": "base config endpoints/rest endpoints/yarn env env_posix model process/http",
     "shell/kerberos": "base config endpoints/yarn env env_kerberos process/login wire/hadoop_rpc",
+    "shell/tls": "base config env env_openssl process/tls",
     "shell/client":
-        "base config endpoints/yarn env_kerberos env_posix process/http process/rpc shell/kerberos wire/hadoop_rpc wire/yarn",
+        "base config endpoints/yarn env_kerberos env_posix process/http process/rpc process/tls shell/kerberos shell/tls "
+        "wire/hadoop_rpc wire/yarn",
     "shell/shuffle":
         "base config env env_posix process/http process/nm process/shuffle shell/base wire/json wire/spark_shuffle "
         "wire/spark_transport",
     "shell/rm":
-        "base config env env_posix env_zookeeper model process/http process/rm profiles rm shell/base shell/kerberos",
+        "base config env env_posix env_zookeeper model process/http process/rm profiles rm shell/base shell/kerberos shell/tls",
     "shell/nm":
-        "base config env env_posix model process/http process/nm shell/base shell/kerberos shell/shuffle wire/json",
+        "base config env env_posix model process/http process/nm shell/base shell/kerberos shell/shuffle shell/tls wire/json",
     "shell/spark":
         "base config endpoints/spark env env_posix env_zookeeper model process/http process/spark_master process/spark_rpc "
         "process/spark_worker profiles "

@@ -17,6 +17,9 @@
 // elsewhere.
 
 namespace fairlead::apps {
+/// `scheme`: of nodes' pages.
+static void PrintNodesOf(const std::vector<wire::yarn::NodeReportProto>& nodes, bool json, const std::string& scheme);
+
 namespace {
 
 using nlohmann::ordered_json;
@@ -343,7 +346,8 @@ int Nodes(const Command& command, Cluster& cluster, NodesOptions& options) {
       cluster.client->Call<yarn::GetClusterNodesResponseProto>("getClusterNodes", yarn::GetClusterNodesRequestProto{});
   if (!answer) return command.Fail(answer.error());
   if (options.reasons) return NodesOutOfService(command, cluster, answer->node_reports);
-  PrintNodes(answer->node_reports, command.options.json);
+  const std::string page = cluster.client->Page();
+  PrintNodesOf(answer->node_reports, command.options.json, page.substr(0, page.find("://") + 3));
   SayPage(command, PageUrl(cluster, "/cluster/nodes"));
   return kOk;
 }
@@ -507,7 +511,7 @@ void PrintWhy(const yarn::ApplicationReportProto& report, const ordered_json& de
   if (!ended) PrintPending(detail);
 }
 
-void PrintNodes(const std::vector<yarn::NodeReportProto>& nodes, bool json) {
+static void PrintNodesOf(const std::vector<yarn::NodeReportProto>& nodes, bool json, const std::string& scheme) {
   ordered_json list = ordered_json::array();
   Table table({"NODE", "STATE", "RACK", "CONTAINERS", "MEMORY", "VCORES", "PAGE"});
   for (const auto& node : nodes) {
@@ -526,7 +530,7 @@ void PrintNodes(const std::vector<yarn::NodeReportProto>& nodes, bool json) {
          std::to_string(node.num_containers.value_or(0)),
          MemoryText(used.memory.value_or(0)) + " of " + MemoryText(total.memory.value_or(0)),
          std::to_string(used.virtual_cores.value_or(0)) + " of " + std::to_string(total.virtual_cores.value_or(0)),
-         "http://" + node.http_address.value_or("")});
+         scheme + node.http_address.value_or("")});
   }
   if (json) {
     PrintJson(list);
@@ -534,6 +538,8 @@ void PrintNodes(const std::vector<yarn::NodeReportProto>& nodes, bool json) {
     table.Print();
   }
 }
+
+void PrintNodes(const std::vector<yarn::NodeReportProto>& nodes, bool json) { PrintNodesOf(nodes, json, "http://"); }
 
 void PrintQueues(ordered_json answer, bool json) {
   TakeNoBoundsOut(answer);

@@ -29,14 +29,18 @@ struct ContainerLogs {
   std::string node_http;
 };
 
-std::string HttpUrl(const std::string& address) {
-  return address.find("://") == std::string::npos ? "http://" + address : address;
+/// As a URL of the cluster's scheme; empty where nothing is known.
+std::string NodeUrl(const Cluster& cluster, const std::string& address) {
+  if (address.empty() || address.find("://") != std::string::npos) return address;
+  const std::string page = cluster.client->Page();
+  return page.substr(0, page.find("://") + 3) + address;
 }
 
+/// `node`: a URL.
 void AddOnce(std::vector<ContainerLogs>& out, const std::string& container, const std::string& node) {
   const bool listed =
       std::any_of(out.begin(), out.end(), [&](const auto& logs) { return logs.container == container; });
-  if (!container.empty() && !node.empty() && !listed) out.push_back({container, HttpUrl(node)});
+  if (!container.empty() && !node.empty() && !listed) out.push_back({container, node});
 }
 
 /// Containers that the resource manager still lists.
@@ -57,7 +61,7 @@ base::Status AddListed(Cluster& cluster, const model::ApplicationId& id, std::ve
                                               proto.AppAttemptId().ApplicationId().id.value_or(0)},
                                              proto.AppAttemptId().AttemptId()},
                                             proto.id.value_or(0)};
-      AddOnce(out, model::ToString(container_id), container.node_http_address.value_or(""));
+      AddOnce(out, model::ToString(container_id), NodeUrl(cluster, container.node_http_address.value_or("")));
     }
   }
   return {};
@@ -68,7 +72,7 @@ void AddMasters(Cluster& cluster, const std::string& application, std::vector<Co
   const auto detail = AskFairlead(cluster, "apps/" + application);
   if (!detail.ok()) return;
   for (const auto& attempt : detail->value("attempts", ordered_json::array())) {
-    AddOnce(out, attempt.value("master", ""), attempt.value("http_address", ""));
+    AddOnce(out, attempt.value("master", ""), NodeUrl(cluster, attempt.value("http_address", "")));
   }
 }
 
@@ -79,7 +83,7 @@ void AddFromNodes(Cluster& cluster, const model::ApplicationId& id, std::vector<
   const auto nodes = cluster.client->Call<yarn::GetClusterNodesResponseProto>("getClusterNodes", request);
   if (!nodes) return;
   for (const auto& node : nodes->node_reports) {
-    const std::string url = HttpUrl(node.http_address.value_or(""));
+    const std::string url = NodeUrl(cluster, node.http_address.value_or(""));
     const auto answer = cluster.client->GetUrl(url + "/fairlead/v1/logs/" + model::ToString(id));
     if (!answer.ok() || answer->status != 200) continue;
     const auto json = wire::json::ParseOrdered(answer->body, wire::json::kAnswer);

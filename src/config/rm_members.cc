@@ -1,6 +1,7 @@
 #include "config/rm_members.h"
 
 #include <map>
+#include <string_view>
 #include <utility>
 
 namespace fairlead::config {
@@ -17,6 +18,7 @@ constexpr Address kAddresses[] = {
     {"yarn.resourcemanager.resource-tracker.address", "8031"},
     {"yarn.resourcemanager.admin.address", "8033"},
     {"yarn.resourcemanager.webapp.address", "8088"},
+    {"yarn.resourcemanager.webapp.https.address", "8090"},
 };
 }  // namespace
 
@@ -33,6 +35,7 @@ base::Result<HadoopConf> OfMember(const HadoopConf& conf, const std::string& id)
     const std::string key = std::string(address.key) + "." + id;
     std::string value = conf.String(key);
     if (value.empty() && !host.empty()) value = host + ":" + address.port;
+    if (value.empty() && std::string_view(address.key).find(".https.") != std::string_view::npos) continue;
     if (value.empty()) {
       return base::Error{"the resource manager " + id + " has no address: write " + key + " or " + kHostname + "." +
                          id};

@@ -13,6 +13,7 @@ import urllib.request
 
 import kdc
 import peers
+import tls
 from daemons import Daemons
 from hdfs import Hdfs
 from registry import Spec
@@ -33,6 +34,7 @@ class Cluster(Daemons):
         self.java_ports = {}
         self.hdfs = Hdfs(self) if spec.hdfs else None
         self.kdc = None
+        self.tls = None
         self.user = getpass.getuser()  # whose ticket clients have: staging directories belong to him
         (self.scheduler, self.tracker, self.client, self.admin, self.web, self.shuffle, self.history,
          self.history_web, self.history_admin) = peers.free_ports(9)
@@ -62,6 +64,21 @@ class Cluster(Daemons):
         mapred.update({"mapreduce.jobhistory.principal": f"jhs/_HOST@{kdc.REALM}", "mapreduce.jobhistory.keytab": self.kdc.keytab("jhs/localhost")})
         words = " ".join(self.jvm())
         mapred.update({"yarn.app.mapreduce.am.command-opts": "-Xmx512m " + words, "mapred.child.java.opts": "-Xmx300m " + words})
+
+    def encrypt_pages(self, yarn):
+        """HTTPS as docs/tls.md sets it up."""
+        if self.tls is None:
+            self.tls = tls.Certificates(self.directory)
+        yarn.update({"yarn.http.policy": "HTTPS_ONLY", "yarn.resourcemanager.webapp.https.address": f"127.0.0.1:{self.web}",
+                     "ssl.server.stores.reload.interval": 200})
+        if self.spec.https == "pem":
+            yarn.update({"fairlead.tls.certificate": self.tls.certificate, "fairlead.tls.key": self.tls.key})
+        else:
+            self.tls.make_stores()
+
+    def page(self, path=""):
+        """The address of a page of the resource manager."""
+        return f"{'https' if self.spec.https else 'http'}://127.0.0.1:{self.web}{path}"
 
     def jvm(self):
         words = [*peers.JVM, *peers.OPENS]
@@ -125,6 +142,8 @@ class Cluster(Daemons):
             self.write_capacity(self.spec.capacity)
         if self.spec.kerberos:
             self.secure(core, yarn, mapred)
+        if self.spec.https:
+            self.encrypt_pages(yarn)
         if self.spec.policy:
             core["hadoop.security.authorization"] = "true"
         yarn.update({key: str(value).replace("{directory}", str(self.directory)) for key, value in self.spec.yarn_site})
@@ -138,6 +157,7 @@ class Cluster(Daemons):
                     "yarn.nodemanager.hostname": host,
                     "yarn.nodemanager.address": f"{host}:0",
                     "yarn.nodemanager.webapp.address": f"{host}:0",
+                    "yarn.nodemanager.webapp.https.address": f"{host}:0",
                     "yarn.nodemanager.local-dirs": self.directory / f"nm{number}-local",
                     "yarn.nodemanager.log-dirs": self.directory / f"nm{number}-logs",
                 })
@@ -149,6 +169,8 @@ class Cluster(Daemons):
             peers.write_site(directory / "hdfs-site.xml", self.hdfs.site() if self.hdfs else {})
             peers.write_site(directory / "yarn-site.xml", own)
             peers.write_site(directory / "mapred-site.xml", mapred)
+            if self.spec.https == "jks":
+                self.tls.write_sites(directory)
             if self.spec.policy:
                 peers.write_site(directory / "hadoop-policy.xml", dict(self.spec.policy))
         (self.conf / "fair-scheduler.xml").write_text(self.spec.allocations)
@@ -249,14 +271,14 @@ class Cluster(Daemons):
         return {"Cookie": self.cookie(self.user)} if self.kdc and self.spec.web_login == "kerberos" else {}
 
     def get(self, path):
-        request = urllib.request.Request(f"http://127.0.0.1:{self.web}{path}", headers={"Accept": "application/json", **self.login()})
-        with urllib.request.urlopen(request, timeout=10) as answer:
+        request = urllib.request.Request(self.page(path), headers={"Accept": "application/json", **self.login()})
+        with urllib.request.urlopen(request, timeout=10, context=self.tls and self.tls.trusting()) as answer:
             return json.load(answer)
 
     def send(self, method, path, body=None):
-        request = urllib.request.Request(f"http://127.0.0.1:{self.web}{path}?user.name=root", data=json.dumps(body).encode() if body is not None else b"", method=method,
+        request = urllib.request.Request(self.page(f"{path}?user.name=root"), data=json.dumps(body).encode() if body is not None else b"", method=method,
                                          headers={"Content-Type": "application/json", "Accept": "application/json", **self.login()})
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=30, context=self.tls and self.tls.trusting()) as answer:
             return json.loads(answer.read() or b"null")
 
     def new_application(self):

@@ -153,7 +153,7 @@ class Running final : public Exchange,
   }
 
   base::Error Failure(const std::string& why) const {
-    return {request_.method + " http://" + request_.endpoint.ToString() + request_.target + ": " + why};
+    return {request_.method + " " + request_.scheme + request_.endpoint.ToString() + request_.target + ": " + why};
   }
 
   std::string Head() const {
@@ -218,6 +218,7 @@ base::Result<ClientRequest> ParseUrl(std::string_view url, std::string_view sche
   if (!endpoint) return endpoint.error();
   ClientRequest request;
   request.endpoint = std::move(*endpoint);
+  request.scheme = scheme;
   if (slash < url.size()) request.target = url.substr(slash);
   return request;
 }

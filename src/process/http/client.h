@@ -15,6 +15,7 @@ namespace fairlead::process::http {
 
 struct ClientRequest {
   env::Endpoint endpoint;
+  std::string scheme = "http://";  // for errors: it is the net that speaks TLS
   std::string method = "GET";
   std::string target = "/";
   Headers headers;  // Host and Content-Length are added

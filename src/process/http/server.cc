@@ -31,6 +31,7 @@ void SplitTarget(Request& request) {
 
 class ServerImpl;
 
+constexpr char kTlsHandshake = 0x16;  // the first byte of who would speak TLS
 constexpr base::Duration kSweep = base::Duration::Seconds(1);
 
 /// One client: reads a request, waits for its answer, reads the next once that is mostly taken.
@@ -267,8 +268,10 @@ void Session::OnDrained() {
 void Session::ParseMore() {
   if (buffer_.empty() || !keep_alive_ || Full()) return Settle();
   beast::error_code error;
+  const bool tls = !parser_->got_some() && buffer_.starts_with(kTlsHandshake);
   const size_t used = parser_->put(asio::buffer(buffer_), error);
   buffer_.erase(0, used);
+  if (error && tls) return Refuse(400, "this port does not speak TLS: write http:// where you have https://");
   if (error == beast::http::error::need_more) {
     starved_ = true;
     if (buffer_.size() > server_.limits().header_bytes_max) return Refuse(431, "the request's head is too large");

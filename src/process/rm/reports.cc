@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "endpoints/yarn/rm_convert.h"
+#include "process/rm/scheme.h"
 
 namespace fairlead::process::rm {
 
@@ -214,7 +215,7 @@ w::ContainerReportProto ReportOf(const Core& core, const App& app, const Contain
   report.creation_time = container.created.ms;
   report.finish_time = 0;
   if (!container.diagnostics.empty()) report.diagnostics_info = container.diagnostics;
-  const std::string web = "http://" + node.HttpAddress();
+  const std::string web = SchemeOf(core.config().web_base) + node.HttpAddress();
   report.log_url = web + "/node/containerlogs/" + ToString(container.id) + "/" + app.submission.user;
   report.container_exit_status = 0;
   report.container_state = w::ContainerStateProto::kRunning;

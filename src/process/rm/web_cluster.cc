@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "endpoints/yarn/rm_convert.h"
+#include "process/rm/scheme.h"
 #include "process/rm/web.h"
 #include "process/rm/web_activities.h"
 #include "process/rm/web_resources.h"
@@ -422,7 +423,7 @@ Document AppDocument(const AppRow& row, bool full, const AppFacts& facts, std::s
   if (!full) return document;
   if (attempt && attempt->master.id.value != 0) {
     document
-        .Add("amContainerLogs", "http://" + attempt->master.http_address + "/node/containerlogs/" +
+        .Add("amContainerLogs", SchemeOf(manager_.core().config().web_base) + attempt->master.http_address + "/node/containerlogs/" +
                                     ToString(attempt->master.id) + "/" + app.submission.user)
         .Add("amHostHttpAddress", attempt->master.http_address);
     if (attempt->rpc_port >= 0 && attempt->host != "N/A") {
@@ -533,7 +534,7 @@ Document Web::AttemptDocument(const App& app, const Attempt& attempt) const {
   if (has_master) {
     document.Add("nodeHttpAddress", attempt.master.http_address)
         .Add("nodeId", ToString(attempt.master.address))
-        .Add("logsLink", "http://" + attempt.master.http_address + "/node/containerlogs/" +
+        .Add("logsLink", SchemeOf(manager_.core().config().web_base) + attempt.master.http_address + "/node/containerlogs/" +
                              ToString(attempt.master.id) + "/" + app.submission.user);
   } else {
     document.Add("nodeHttpAddress", "").Add("nodeId", "").Add("logsLink", "");
@@ -553,7 +554,7 @@ Document Web::ContainerDocument(const App& app, const Container& container) cons
                             .Add("value", std::to_string(container.resources[type])));
   }
   const model::rm::ContainerInfo info = manager_.core().InfoOf(container);
-  const std::string node = "http://" + info.http_address;
+  const std::string node = SchemeOf(manager_.core().config().web_base) + info.http_address;
   return Document::Object()
       .Add("containerId", ToString(container.id))
       .Add("allocatedMB", std::to_string(container.resources.memory_mib()))

@@ -23,6 +23,14 @@ std::vector<config::Setting> CommonKeys() {
       {"hadoop.user.group.static.mapping.overrides", "none", "user=group,group;other=group: asked before"},
       {"hadoop.security.instrumentation.requires.admin", "false", "/conf, /jmx and the like are for administrators"},
       {"hadoop.security.sensitive-config-keys", "as Hadoop's", "keys whose values /conf leaves out"},
+      {"yarn.http.policy", "HTTP_ONLY", "HTTPS_ONLY: the web ports speak TLS ([TLS](tls.md)); HTTP_AND_HTTPS is refused"},
+      {"ssl.server.*", "none",
+       "of ssl-server.xml: `.keystore.location`, `.keystore.password`, `.keystore.keypassword`, `.exclude.cipher.list`, "
+       "`.stores.reload.interval` (10000)"},
+      {"fairlead.tls.certificate", "as ssl-server.xml says", "PEM file that the web ports show"},
+      {"fairlead.tls.key", "as ssl-server.xml says", "and the file of its key"},
+      {"fairlead.tls.ca", "as ssl-client.xml says, else the machine's",
+       "certificates by which commands trust pages; `--ca`"},
       {"fairlead.http.hosts", "none",
        "names, or NAME:PORT, under which proxies and gateways show the web ports; `*`: any "
        "([security](security.md#names-of-web-ports))"},

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <optional>
 
 #include "config/rm_members.h"
 #include "endpoints/yarn/exceptions.h"
@@ -11,8 +12,10 @@
 #include "env_posix/posix_loop.h"
 #include "process/http/client.h"
 #include "process/rpc/rpc_client.h"
+#include "process/tls/tls_net.h"
 #include "shell/client/ha_client.h"
 #include "shell/kerberos/kerberos.h"
+#include "shell/tls/tls.h"
 #include "wire/hadoop_rpc/base64.h"
 #include "wire/yarn/protocols.h"
 
@@ -23,6 +26,7 @@ using base::Duration;
 using process::rpc::RpcError;
 using process::rpc::RpcErrorKind;
 
+constexpr char kHttps[] = "https://";
 constexpr Duration kCallTimeout = Duration::Seconds(30);
 constexpr int64_t kRetryPauseMs = 200;
 constexpr Duration kPatience = Duration::Millis(500);
@@ -47,11 +51,20 @@ struct ClientLogin {
   std::string manager_principal;
   std::string web_principal;  // "HTTP/_HOST@EXAMPLE.COM"; empty: pages take no ticket
   wire::hadoop_rpc::Protections protections;
+  std::string scheme;             // of the cluster's pages
+  std::shared_ptr<env::Tls> tls;  // null where they are plain
 };
 
 base::Result<ClientLogin> ReadLogin(env::Loop& loop, const config::HadoopConf& conf) {
   ClientLogin out;
   out.protections = ReadProtections(conf);
+  out.scheme = WebScheme(conf);
+  if (IsHttpsOnly(conf) || conf.IsSet("fairlead.tls.ca")) {
+    const auto disk = env_posix::MakePosixDisk();
+    auto tls = OpenClientTls(conf, *disk);
+    if (!tls.ok()) return tls.error();
+    out.tls = std::move(*tls);
+  }
   if (IsKerberos(conf)) {
     out.manager_principal = conf.String(kManagerPrincipal, "");
     if (out.manager_principal.empty()) {
@@ -91,6 +104,8 @@ class BlockingYarnClient final : public YarnClient {
         target_{managers_[0].rpc, std::string(wire::yarn::kApplicationClientProtocol),
                 UserOf(user, std::move(login.manager_principal))},
         web_principal_(std::move(login.web_principal)),
+        scheme_(std::move(login.scheme)),
+        tls_(std::move(login.tls)),
         user_(std::move(user)),
         patience_(managers_.size() > 1 ? kPatienceForTakeover : kPatience) {}
 
@@ -126,11 +141,11 @@ class BlockingYarnClient final : public YarnClient {
 
   std::vector<std::pair<std::string, std::string>> Managers() const override {
     std::vector<std::pair<std::string, std::string>> out;
-    for (const Manager& manager : managers_) out.emplace_back(manager.id, "http://" + manager.web.ToString());
+    for (const Manager& manager : managers_) out.emplace_back(manager.id, scheme_ + manager.web.ToString());
     return out;
   }
 
-  std::string Page() const override { return "http://" + managers_[current_].web.ToString(); }
+  std::string Page() const override { return scheme_ + managers_[current_].web.ToString(); }
 
   base::Result<process::http::Response> Ask(const std::string& method, const std::string& target,
                                             const std::string& body) override {
@@ -138,6 +153,7 @@ class BlockingYarnClient final : public YarnClient {
     for (size_t tried = 1;; ++tried) {
       process::http::ClientRequest request;
       request.endpoint = managers_[current_].web;
+      request.scheme = scheme_;
       request.method = method;
       request.target = target;
       request.body = body;
@@ -152,7 +168,7 @@ class BlockingYarnClient final : public YarnClient {
   }
 
   base::Result<process::http::Response> GetUrl(const std::string& url) override {
-    auto request = process::http::ParseUrl(url);
+    auto request = url.starts_with(kHttps) ? process::http::ParseUrl(url, kHttps, 443) : process::http::ParseUrl(url);
     if (!request.ok()) return request.error();
     return Fetch(std::move(*request));
   }
@@ -205,11 +221,21 @@ class BlockingYarnClient final : public YarnClient {
     if (!web_principal_.empty()) no_ticket = AddTicket(request);
     const env::Endpoint at = request.endpoint;
     base::Result<process::http::Response> result = base::Error{"no answer"};
-    process::http::Fetch(*loop_, *loop_, std::move(request), [&](base::Result<process::http::Response> answer) {
+    const bool https = request.scheme == kHttps;
+    if (https && !tls_) return base::Error{"https:// is read where fairlead.tls.ca (--ca) says whom to trust", kRmRefused};
+    std::optional<process::tls::TlsConnecting> secure;
+    if (https) secure.emplace(*loop_, *loop_, *tls_);
+    env::Net& net = secure ? static_cast<env::Net&>(*secure) : *loop_;
+    process::http::Fetch(*loop_, net, std::move(request), [&](base::Result<process::http::Response> answer) {
       result = std::move(answer);
       loop_->Stop();
     });
     loop_->Run();
+    if (secure && !secure->failure().empty()) {
+      return base::Error{"no TLS with the pages at " + at.ToString() + ": " + secure->failure() +
+                             "; --ca FILE (or fairlead.tls.ca) names the certificates that are trusted",
+                         kRmRefused};
+    }
     if (result.ok() && result->status == 401) {
       return base::Error{"cannot log in to the pages at " + at.ToString() +
                              " by Kerberos: " + (no_ticket.empty() ? "the ticket is not taken" : no_ticket) +
@@ -232,6 +258,8 @@ class BlockingYarnClient final : public YarnClient {
   size_t current_ = 0;  // of them
   process::rpc::RpcTarget target_;
   const std::string web_principal_;
+  const std::string scheme_;
+  const std::shared_ptr<env::Tls> tls_;
   std::string user_;
   Duration patience_;
 };
@@ -239,8 +267,9 @@ class BlockingYarnClient final : public YarnClient {
 base::Result<Manager> ReadManager(const std::string& id, const config::HadoopConf& conf) {
   const auto rm = env::ParseEndpoint(conf.String("yarn.resourcemanager.address"), 8032);
   if (!rm) return base::Error{"yarn.resourcemanager.address: " + rm.error().message};
-  const auto web = env::ParseEndpoint(conf.String("yarn.resourcemanager.webapp.address"), 8088);
-  if (!web) return base::Error{"yarn.resourcemanager.webapp.address: " + web.error().message};
+  const std::string web_key = WebAddressKey(conf, "yarn.resourcemanager.webapp");
+  const auto web = env::ParseEndpoint(conf.String(web_key), IsHttpsOnly(conf) ? 8090 : 8088);
+  if (!web) return base::Error{web_key + ": " + web.error().message};
   return Manager{id, Connectable(*rm), Connectable(*web)};
 }
 

@@ -29,6 +29,7 @@
 #include "shell/nm/services.h"
 #include "shell/nm/settings.h"
 #include "shell/nm/supervised_containers.h"
+#include "shell/tls/web_tls.h"
 
 extern char** environ;
 
@@ -70,6 +71,7 @@ struct Daemon {
   std::unique_ptr<process::nm::LogAggregator> aggregator;
   std::unique_ptr<process::nm::NodeManager> manager;
   std::unique_ptr<UsersLogs> logs;
+  std::unique_ptr<WebTls> web_tls;  // of pages that are HTTPS
   std::unique_ptr<process::nm::Web> web;
   std::unique_ptr<NmHealth> health;
   int exit_code = 0;
@@ -222,10 +224,16 @@ int RunNodeManager(const NmOptions& options) {
   for (const auto& service : daemon.services) environment.services.push_back(service.get());
   daemon.manager = std::make_unique<process::nm::NodeManager>(environment, settings.manager);
   const fairlead::nm::Config& core = settings.manager.core;
+  const bool https = IsHttpsOnly(source->conf);
+  if (https) {
+    auto tls = WebTls::Open(*daemon.loop, *daemon.loop, *daemon.disk, *daemon.log, ReadServerTls(source->conf));
+    if (!tls) return Refuse(tls.error().message, 1);
+    daemon.web_tls = std::move(*tls);
+  }
   auto web = process::nm::Web::Start(
-      *daemon.loop, *daemon.loop, *daemon.logs, *daemon.manager,
+      *daemon.loop, daemon.web_tls ? daemon.web_tls->net() : *daemon.loop, *daemon.logs, *daemon.manager,
       {settings.web, settings.hosts, settings.may_view, settings.cluster_page, environment.services, core.check_virtual,
-       core.check_physical, core.virtual_ratio, ShownConfiguration(source->conf), settings.web_security});
+       core.check_physical, core.virtual_ratio, https, ShownConfiguration(source->conf), settings.web_security});
   if (!web) return Refuse(web.error().message, 1);
   daemon.web = std::move(*web);
   daemon.manager->SetHttpPort(daemon.web->local().port);

@@ -24,12 +24,13 @@ constexpr Key<NmSettings> kKeys[] = {
        "of ContainerManagementProtocol; port 0: any, kept over restarts. The node's name is the canonical name of the "
        "host, as in Hadoop"),
     By("yarn.nodemanager.webapp.address", "hostname:8042", "of pages, REST and metrics"),
+    By("yarn.nodemanager.webapp.https.address", "hostname:8044", "the same with yarn.http.policy HTTPS_ONLY"),
     By("yarn.nodemanager.bind-host", "none", "address on which both listen instead"),
     By("yarn.resourcemanager.hostname", "0.0.0.0", "where the resource manager runs"),
     By("yarn.resourcemanager.resource-tracker.address", "its hostname:8031",
        "of the manager's port for nodes; with several managers the next one is tried when one refuses"),
     By("yarn.resourcemanager.ha.*", "none", "which managers there are ([high availability](high-availability.md))"),
-    By("yarn.resourcemanager.webapp.address", "its hostname:8088", "of the manager's pages, for the way back to them"),
+    By("yarn.resourcemanager.webapp.address", "its hostname:8088", "of the manager's pages, for the way back to them; `.https.address` with HTTPS_ONLY"),
     By("yarn.resourcemanager.connect.retry-interval.ms", "30000",
        "longest wait between two tries to register; at most 3000 is waited"),
     By("yarn.nodemanager.resource.memory-mb", "8192",
@@ -171,7 +172,6 @@ constexpr Key<NmSettings> kKeys[] = {
 constexpr Unsupported kUnsupported[] = {
     {"hadoop.security.sasl.mechanism", "*", "DIGEST-MD5", "other SASL mechanisms are not supported",
      "write DIGEST-MD5"},
-    {"yarn.http.policy", "*", "HTTP_ONLY", "HTTPS is not supported", "write HTTP_ONLY"},
     {"yarn.nodemanager.amrmproxy.enabled", "*", "false", "federation's proxy is not supported", "write false"},
     {"yarn.nodemanager.distributed-scheduling.enabled", "*", "false", "distributed scheduling is not supported",
      "write false"},

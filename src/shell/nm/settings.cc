@@ -18,6 +18,7 @@
 #include "shell/base/settings.h"
 #include "shell/base/token_hmac.h"
 #include "shell/nm/keys.h"
+#include "shell/tls/tls.h"
 
 namespace fairlead::shell {
 
@@ -95,7 +96,8 @@ void ReadIdentity(const HadoopConf& conf, NmSettings& out) {
   manager.listen = Bind(conf, "yarn.nodemanager.address", "yarn.nodemanager.bind-host", 0);
   const base::Result<env::Endpoint> named = env::ParseEndpoint(conf.String("yarn.nodemanager.address"), 1);
   manager.host = CanonicalHost(named ? named->host : manager.listen.host);
-  out.web = Bind(conf, "yarn.nodemanager.webapp.address", "yarn.nodemanager.bind-host", 8042);
+  out.web = Bind(conf, WebAddressKey(conf, "yarn.nodemanager.webapp").c_str(), "yarn.nodemanager.bind-host",
+                 IsHttpsOnly(conf) ? 8044 : 8042);
   manager.http_port = out.web.port;
   int64_t memory = conf.Int("yarn.nodemanager.resource.memory-mb", -1);
   int64_t vcores = conf.Int("yarn.nodemanager.resource.cpu-vcores", -1);
@@ -140,6 +142,7 @@ void ReadTrackers(const HadoopConf& conf, NmSettings& out) {
 /// Who the agent is, where Kerberos says who calls, and what its pages believe.
 void ReadSecurity(const HadoopConf& conf, NmSettings& out) {
   out.manager.security.protections = ReadProtections(conf);
+  if (IsHttpsOnly(conf)) ReadServerTls(conf);  // what is missing is an error now
   out.web_identity = ReadWebIdentity(conf, "yarn.nodemanager.webapp", out.web.host, out.web_security, out.warnings);
   if (!IsKerberos(conf)) return;
   out.kerberos = ReadDaemonIdentity(conf, "yarn.nodemanager", out.manager.listen.host);
@@ -359,8 +362,8 @@ base::Result<NmSettings> ReadNmSettings(const config::Settings& settings) {
   ReadNodeKeys(conf, out);
   out.manager.hmac = ReadTokenHmac(conf);
   out.may_view = ReadViewAccess(conf);
-  const std::string manager = conf.String("yarn.resourcemanager.webapp.address");
-  if (!manager.empty() && !manager.starts_with("0.0.0.0:")) out.cluster_page = "http://" + manager;
+  const std::string manager = conf.String(WebAddressKey(conf, "yarn.resourcemanager.webapp"));
+  if (!manager.empty() && !manager.starts_with("0.0.0.0:")) out.cluster_page = WebScheme(conf) + manager;
   ReadIdentity(conf, out);
   ReadTrackers(conf, out);
   ReadSecurity(conf, out);

@@ -27,6 +27,7 @@
 #include "shell/rm/queue_file.h"
 #include "shell/rm/replay.h"
 #include "shell/rm/settings.h"
+#include "shell/tls/web_tls.h"
 
 namespace fairlead::shell {
 
@@ -42,6 +43,7 @@ struct Daemon {
   std::unique_ptr<env::Store> store;
   std::unique_ptr<env::Gss> gss;      // null without Kerberos
   std::unique_ptr<env::Gss> web_gss;  // as HTTP/HOST; null without its key
+  std::unique_ptr<WebTls> web_tls;    // of pages that are HTTPS
   endpoints::yarn::KerberosLogin kerberos;
   std::unique_ptr<JournalWriter> journal;
   JournalHeader journal_header;  // of a journal that begins with the start
@@ -55,6 +57,8 @@ struct Daemon {
   std::string allocation_file;
   int exit_code = 0;
 
+  /// On which web ports listen.
+  env::Net& WebNet() { return web_tls ? web_tls->net() : *loop; }
   /// Null while another process leads.
   process::rm::ResourceManager* Acting() { return leadership ? leadership->acting() : manager.get(); }
 };
@@ -256,7 +260,7 @@ base::Status StartAlone(Daemon& daemon, Configuration& configuration, const Sett
   if (!manager.ok()) return manager.error();
   daemon.manager = std::move(*manager);
   base::Result<std::unique_ptr<process::rm::Web>> web =
-      process::rm::Web::Start(*daemon.loop, *daemon.loop, settings.web, settings.hosts, *daemon.manager);
+      process::rm::Web::Start(*daemon.loop, daemon.WebNet(), settings.web, settings.hosts, *daemon.manager);
   if (!web.ok()) return web.error();
   daemon.web = std::move(*web);
   return StartProxy(*daemon.log, *daemon.web, settings);
@@ -279,7 +283,7 @@ process::rm::LeadershipOptions Membership(Daemon& daemon, const RmSettings& sett
     return std::move(now->settings.manager);
   };
   options.on_active = [&daemon, &settings](process::rm::ResourceManager& manager) {
-    auto web = std::make_unique<process::rm::Web>(*daemon.loop, *daemon.loop, manager, daemon.web_port->server());
+    auto web = std::make_unique<process::rm::Web>(*daemon.loop, daemon.WebNet(), manager, daemon.web_port->server());
     if (const base::Status proxy = StartProxy(*daemon.log, *web, settings); !proxy.ok()) {
       daemon.log->Error("masters' pages have no port of their own", {{"why", proxy.error().message}});
     }
@@ -309,16 +313,17 @@ base::Status StartAsMember(Daemon& daemon, Configuration& configuration, const S
   standby.security = settings.manager.security.web;
   SecureWeb(daemon, standby.security);
   standby.acting = [&daemon] { return daemon.Acting() != nullptr; };
-  standby.active = [&daemon, web = ha.web, own = ha.id]() -> std::string {
+  standby.active = [&daemon, web = ha.web, own = ha.id,
+                    scheme = WebScheme(configuration.source.conf)]() -> std::string {
     const std::optional<std::string> leader = daemon.leadership->leader();
     const auto at = leader && *leader != own ? web.find(*leader) : web.end();
-    return at == web.end() ? "" : "http://" + at->second.ToString();
+    return at == web.end() ? "" : scheme + at->second.ToString();
   };
   standby.membership = [&daemon, id = ha.id, asked = ha.elector.timeout]() -> process::rm::WebPort::Membership {
     return {id, daemon.leadership->leader().value_or(""), asked};
   };
   auto port =
-      process::rm::WebPort::Listen(*daemon.loop, *daemon.loop, settings.web, settings.hosts, std::move(standby));
+      process::rm::WebPort::Listen(*daemon.loop, daemon.WebNet(), settings.web, settings.hosts, std::move(standby));
   if (!port.ok()) return port.error();
   daemon.web_port = std::move(*port);
   daemon.leadership = std::make_unique<process::rm::Leadership>(*daemon.loop, *daemon.loop, *daemon.log,
@@ -344,6 +349,12 @@ int RunResourceManager(const RmOptions& options) {
   }
   if (base::Status logged_in = LogInOnce(daemon, settings); !logged_in.ok()) {
     return Refuse(logged_in.error().message, 1);
+  }
+  if (IsHttpsOnly(configuration->source.conf)) {
+    auto tls = WebTls::Open(*daemon.loop, *daemon.loop, *daemon.disk, *daemon.log,
+                            ReadServerTls(configuration->source.conf));
+    if (!tls.ok()) return Refuse(tls.error().message, 1);
+    daemon.web_tls = std::move(*tls);
   }
   const std::string profile = settings.manager.profile;  // the start takes the manager's settings
   const std::string wishes = ToString(settings.manager.core.queues.wishes);

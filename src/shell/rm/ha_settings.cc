@@ -7,6 +7,7 @@
 
 #include "config/rm_members.h"
 #include "env_posix/posix_loop.h"
+#include "shell/tls/tls.h"
 
 namespace fairlead::shell {
 
@@ -141,7 +142,7 @@ base::Result<std::optional<HaSettings>> ReadHaSettings(const HadoopConf& conf) {
     const base::Result<HadoopConf> its = config::OfMember(conf, member);
     if (!its.ok()) return its.error();
     const auto admin = env::ParseEndpoint(its->String("yarn.resourcemanager.admin.address"), 8033);
-    const auto web = env::ParseEndpoint(its->String("yarn.resourcemanager.webapp.address"), 8088);
+    const auto web = env::ParseEndpoint(its->String(WebAddressKey(conf, "yarn.resourcemanager.webapp")), 8088);
     if (!admin.ok()) return base::Error{"the admin address of " + member + ": " + admin.error().message};
     if (!web.ok()) return base::Error{"the web address of " + member + ": " + web.error().message};
     out.admin[member] = *admin;

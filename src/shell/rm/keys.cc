@@ -28,6 +28,7 @@ constexpr Key<RmSettings> kKeys[] = {
     By("yarn.resourcemanager.resource-tracker.address", "hostname:8031", "of ResourceTracker"),
     By("yarn.resourcemanager.admin.address", "hostname:8033", "of ResourceManagerAdministrationProtocol"),
     By("yarn.resourcemanager.webapp.address", "hostname:8088", "of pages, REST and metrics"),
+    By("yarn.resourcemanager.webapp.https.address", "hostname:8090", "the same with yarn.http.policy HTTPS_ONLY"),
     By("yarn.resourcemanager.bind-host", "none", "address on which all of these listen instead"),
     By("yarn.web-proxy.address", "none", "a port of its own for the pages of masters"),
     By("yarn.resourcemanager.cluster-id", "none", "name shown on pages and in metrics; needed with several managers"),
@@ -134,7 +135,6 @@ constexpr Unsupported kUnsupported[] = {
      "write false"},
     {"yarn.resourcemanager.placement-constraints.handler", "*", "disabled", "placement constraints are not supported",
      "write disabled"},
-    {"yarn.http.policy", "*", "HTTP_ONLY", "HTTPS is not supported", "write HTTP_ONLY"},
     {"yarn.resourcemanager.opportunistic-container-allocation.enabled", "true", "",
      "opportunistic containers are not supported", "write false"},
 };

@@ -24,6 +24,7 @@
 #include "shell/base/view_access.h"
 #include "shell/rm/keys.h"
 #include "shell/rm/rack_lookup.h"
+#include "shell/tls/tls.h"
 
 namespace fairlead::shell {
 
@@ -49,6 +50,8 @@ base::Status ReadAddresses(const HadoopConf& conf, RmSettings& out) {
   const char* hostname = "yarn.resourcemanager.hostname";
   const bool loopback = !conf.IsSet(hostname);
   (void)conf.String(hostname);  // no key without effect, also where every address is written
+  const bool https = IsHttpsOnly(conf);
+  const std::string web_key = WebAddressKey(conf, "yarn.resourcemanager.webapp");
   struct Listener {
     const char* key;
     uint16_t port;
@@ -59,7 +62,7 @@ base::Status ReadAddresses(const HadoopConf& conf, RmSettings& out) {
       {"yarn.resourcemanager.scheduler.address", 8030, &out.manager.ports.scheduler},
       {"yarn.resourcemanager.resource-tracker.address", 8031, &out.manager.ports.tracker},
       {"yarn.resourcemanager.admin.address", 8033, &out.manager.ports.admin},
-      {"yarn.resourcemanager.webapp.address", 8088, &out.web},
+      {web_key.c_str(), static_cast<uint16_t>(https ? 8090 : 8088), &out.web},
   };
   std::vector<env::Endpoint> bound;
   for (const Listener& listener : listeners) {
@@ -81,19 +84,19 @@ base::Status ReadAddresses(const HadoopConf& conf, RmSettings& out) {
       "yarn.resourcemanager.nodes.include-path "
       "believe the names that callers give)"));
   std::erase(out.warnings, "");
-  base::Result<env::Endpoint> shown = env::ParseEndpoint(conf.String("yarn.resourcemanager.webapp.address"), 8088);
+  base::Result<env::Endpoint> shown = env::ParseEndpoint(conf.String(web_key), 8088);
   std::string host = shown.ok() ? shown->host : "localhost";
-  if (loopback && !conf.IsSet("yarn.resourcemanager.webapp.address")) host = "localhost";
+  if (loopback && !conf.IsSet(web_key)) host = "localhost";
   if (host == "0.0.0.0" || host == "::") host = "localhost";
   if (const char* key = "yarn.web-proxy.address"; conf.IsSet(key) && !conf.String(key).empty()) {
     const base::Result<env::Endpoint> named = env::ParseEndpoint(conf.String(key), 9099);
     if (!named.ok()) return base::Error{std::string(key) + ": " + named.error().message};
-    out.manager.core.proxy_base = "http://" + named->ToString();
+    out.manager.core.proxy_base = WebScheme(conf) + named->ToString();
     out.proxy = *named;
     if (*named == out.web)
-      conf.Refuse(key, "this is yarn.resourcemanager.webapp.address; write another port, or drop it");
+      conf.Refuse(key, "this is " + web_key + "; write another port, or drop it");
   }
-  out.manager.core.web_base = "http://" + host + ":" + std::to_string(out.web.port);
+  out.manager.core.web_base = WebScheme(conf) + host + ":" + std::to_string(out.web.port);
   return {};
 }
 
@@ -137,6 +140,7 @@ void ReadSecurity(const HadoopConf& conf, RmSettings& out) {
   manager.security.protections = ReadProtections(conf);
   out.web_identity =
       ReadWebIdentity(conf, "yarn.resourcemanager.webapp", out.web.host, manager.security.web, out.warnings);
+  if (IsHttpsOnly(conf)) ReadServerTls(conf);  // what is missing is an error now
   if (!IsKerberos(conf)) return;
   out.kerberos = ReadDaemonIdentity(conf, "yarn.resourcemanager", manager.ports.client.host);
   manager.security.manager_principal = out.kerberos->principal;

@@ -1,0 +1,210 @@
+#include "env_openssl/openssl_tls.h"
+
+#include <arpa/inet.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <set>
+#include <utility>
+
+namespace fairlead::env_openssl {
+
+namespace {
+
+using ContextPtr = std::unique_ptr<SSL_CTX, Freeing<SSL_CTX_free>>;
+using SessionPtr = std::unique_ptr<SSL, Freeing<SSL_free>>;
+
+constexpr size_t kRead = 16 * 1024;  // one record
+
+bool IsAddress(const std::string& host) {
+  std::array<unsigned char, sizeof(in6_addr)> ignored{};
+  return ::inet_pton(AF_INET, host.c_str(), ignored.data()) == 1 ||
+         ::inet_pton(AF_INET6, host.c_str(), ignored.data()) == 1;
+}
+
+class Session final : public env::TlsSession {
+ public:
+  /// `host`: of the server that is asked for; empty at the server.
+  Session(SSL_CTX* context, const std::string& host) : ssl_(::SSL_new(context)), host_(host) {
+    BIO* in = ::BIO_new(::BIO_s_mem());
+    BIO* out = ::BIO_new(::BIO_s_mem());
+    ::BIO_set_mem_eof_return(in, -1);  // nothing is there yet, not: nothing comes
+    ::SSL_set_bio(ssl_.get(), in, out);
+    if (host.empty()) {
+      ::SSL_set_accept_state(ssl_.get());
+      return;
+    }
+    X509_VERIFY_PARAM* expected = ::SSL_get0_param(ssl_.get());
+    if (IsAddress(host)) {
+      ::X509_VERIFY_PARAM_set1_ip_asc(expected, host.c_str());
+    } else {
+      ::X509_VERIFY_PARAM_set1_host(expected, host.data(), host.size());
+      ::SSL_set_tlsext_host_name(ssl_.get(), host.c_str());
+    }
+    ::SSL_set_connect_state(ssl_.get());
+    ::SSL_do_handshake(ssl_.get());
+  }
+
+  base::Status Receive(std::string_view wire) override {
+    ::ERR_clear_error();
+    ::BIO_write(::SSL_get_rbio(ssl_.get()), wire.data(), static_cast<int>(wire.size()));
+    if (!established()) {
+      const int done = ::SSL_do_handshake(ssl_.get());
+      if (done != 1) return Wants(done) ? base::Status() : Failure();
+      if (!waiting_.empty()) Encrypt(std::exchange(waiting_, {}));
+    }
+    while (true) {
+      const size_t before = received_.size();
+      received_.resize(before + kRead);
+      const int got = ::SSL_read(ssl_.get(), received_.data() + before, static_cast<int>(kRead));
+      received_.resize(before + static_cast<size_t>(std::max(got, 0)));
+      if (got > 0) continue;
+      return Wants(got) || ended() ? base::Status() : Failure();
+    }
+  }
+
+  void Send(std::string_view plain) override {
+    if (!established()) {
+      waiting_ += plain;
+    } else if (!plain.empty()) {
+      Encrypt(plain);
+    }
+  }
+
+  void End() override {
+    if (established()) ::SSL_shutdown(ssl_.get());
+    ::ERR_clear_error();
+  }
+
+  std::string TakeForPeer() override {
+    BIO* out = ::SSL_get_wbio(ssl_.get());
+    std::string bytes(::BIO_ctrl_pending(out), '\0');
+    if (!bytes.empty()) ::BIO_read(out, bytes.data(), static_cast<int>(bytes.size()));
+    return bytes;
+  }
+  std::string TakeReceived() override { return std::exchange(received_, {}); }
+  bool established() const override { return ::SSL_is_init_finished(ssl_.get()) == 1; }
+  bool ended() const override { return (::SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) != 0; }
+
+ private:
+  bool Wants(int result) const {
+    const int error = ::SSL_get_error(ssl_.get(), result);
+    return error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE;
+  }
+
+  base::Error Failure() const {
+    const long verified = ::SSL_get_verify_result(ssl_.get());
+    if (!host_.empty() && verified != X509_V_OK) {
+      ::ERR_clear_error();
+      return {"the certificate of " + host_ +
+              " is not trusted: " + ::X509_verify_cert_error_string(verified)};
+    }
+    return {"TLS: " + LastFailure()};
+  }
+
+  void Encrypt(std::string_view plain) {
+    // Into memory: it never has to wait. A session that broke takes nothing, and its owner was told by Receive.
+    while (!plain.empty()) {
+      const int written = ::SSL_write(ssl_.get(), plain.data(), static_cast<int>(std::min(plain.size(), size_t{1} << 20)));
+      if (written <= 0) return ::ERR_clear_error();
+      plain.remove_prefix(static_cast<size_t>(written));
+    }
+  }
+
+  SessionPtr ssl_;
+  const std::string host_;
+  std::string waiting_;
+  std::string received_;
+};
+
+class OpensslTls final : public env::Tls {
+ public:
+  explicit OpensslTls(ContextPtr context) : context_(std::move(context)) {}
+  std::unique_ptr<env::TlsSession> Accept() override { return std::make_unique<Session>(context_.get(), ""); }
+  std::unique_ptr<env::TlsSession> Connect(const std::string& host) override {
+    return std::make_unique<Session>(context_.get(), host);
+  }
+
+ private:
+  ContextPtr context_;
+};
+
+ContextPtr NewContext(const SSL_METHOD* method) {
+  ContextPtr context(::SSL_CTX_new(method));
+  ::SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
+  ::SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  // An idle connection keeps no buffers; what is written is copied.
+  ::SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE);
+  return context;
+}
+
+/// Leaves what the context speaks without the excluded ones.
+void ExcludeCiphers(SSL_CTX* context, const std::string& excluded) {
+  std::set<std::string, std::less<>> names;
+  for (size_t at = 0; at < excluded.size();) {
+    const size_t end = std::min(excluded.find_first_of(", \n\t", at), excluded.size());
+    if (end > at) names.insert(excluded.substr(at, end - at));
+    at = end + 1;
+  }
+  std::string older, newer;
+  STACK_OF(SSL_CIPHER)* all = ::SSL_CTX_get_ciphers(context);
+  for (int i = 0; i < sk_SSL_CIPHER_num(all); ++i) {
+    const SSL_CIPHER* cipher = sk_SSL_CIPHER_value(all, i);
+    const char* name = ::SSL_CIPHER_get_name(cipher);
+    const char* standard = ::SSL_CIPHER_standard_name(cipher);
+    if (names.contains(name) || (standard != nullptr && names.contains(standard))) continue;
+    std::string& list = std::strcmp(::SSL_CIPHER_get_version(cipher), "TLSv1.3") == 0 ? newer : older;
+    list += (list.empty() ? "" : ":") + std::string(name);
+  }
+  ::SSL_CTX_set_ciphersuites(context, newer.c_str());
+  if (older.empty()) {
+    ::SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION);
+  } else {
+    ::SSL_CTX_set_cipher_list(context, older.c_str());
+  }
+  if (newer.empty()) ::SSL_CTX_set_max_proto_version(context, TLS1_2_VERSION);
+}
+
+}  // namespace
+
+base::Result<std::shared_ptr<env::Tls>> MakeServerTls(const Certificates& own, const std::string& excluded) {
+  if (!own.key) return base::Error{"there is no private key in it"};
+  const auto of_key = std::find_if(own.chain.begin(), own.chain.end(), [&](const CertificatePtr& one) {
+    return ::X509_check_private_key(one.get(), own.key.get()) == 1;
+  });
+  ::ERR_clear_error();
+  if (of_key == own.chain.end()) return base::Error{"there is no certificate of its private key in it"};
+  ContextPtr context = NewContext(::TLS_server_method());
+  if (::SSL_CTX_use_certificate(context.get(), of_key->get()) != 1 ||
+      ::SSL_CTX_use_PrivateKey(context.get(), own.key.get()) != 1) {
+    return base::Error{LastFailure()};
+  }
+  for (const CertificatePtr& one : own.chain) {
+    if (one != *of_key) ::SSL_CTX_add1_chain_cert(context.get(), one.get());
+  }
+  ::SSL_CTX_set_options(context.get(), SSL_OP_CIPHER_SERVER_PREFERENCE);
+  ExcludeCiphers(context.get(), excluded);
+  return std::shared_ptr<env::Tls>(std::make_shared<OpensslTls>(std::move(context)));
+}
+
+base::Result<std::shared_ptr<env::Tls>> MakeClientTls(const Certificates& authorities) {
+  ContextPtr context = NewContext(::TLS_client_method());
+  ::SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER, nullptr);
+  X509_STORE* store = ::SSL_CTX_get_cert_store(context.get());
+  // A certificate that signs itself is its own authority, so a server's alone may be trusted as well.
+  ::X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
+  for (const auto* list : {&authorities.chain, &authorities.trusted}) {
+    for (const CertificatePtr& one : *list) ::X509_STORE_add_cert(store, one.get());
+  }
+  if (authorities.chain.empty() && authorities.trusted.empty() &&
+      ::SSL_CTX_set_default_verify_paths(context.get()) != 1) {
+    return base::Error{"what this machine trusts cannot be read: " + LastFailure()};
+  }
+  return std::shared_ptr<env::Tls>(std::make_shared<OpensslTls>(std::move(context)));
+}
+
+}  // namespace fairlead::env_openssl

@@ -1,0 +1,138 @@
+// Connections in the simulated world's TLS, between the two nets; what is hostile is written by hand.
+#include "process/tls/tls_net.h"
+
+#include <gtest/gtest.h>
+
+#include "env_sim/sim_tls.h"
+#include "env_sim/world.h"
+
+namespace fairlead::process::tls {
+namespace {
+
+/// One end: keeps what it gets, and answers when it is told to.
+struct End : env::StreamHandler {
+  void OnData(std::string_view bytes) override {
+    received.append(bytes);
+    if (!answer.empty()) stream->Write(std::exchange(answer, {}));
+  }
+  void OnClosed(const std::string& reason) override {
+    closed = true;
+    why = reason;
+  }
+  std::unique_ptr<env::Stream> stream;
+  std::string received, answer, why;
+  bool closed = false;
+};
+
+class TlsNetTest : public ::testing::Test {
+ protected:
+  void Listen() {
+    auto listener = server_net_.Listen({"server", 1}, [this](std::unique_ptr<env::Stream> stream) {
+      served_.push_back(std::make_unique<End>());
+      served_.back()->answer = "answer";
+      served_.back()->stream = std::move(stream);
+      served_.back()->stream->Start(served_.back().get());
+    });
+    ASSERT_TRUE(listener.ok());
+    listener_ = std::move(*listener);
+  }
+  std::unique_ptr<End> Connect(env::Net& net, const std::string& first) {
+    auto end = std::make_unique<End>();
+    net.Connect({"server", 1}, base::Duration::Seconds(5), [&, raw = end.get()](auto stream) {
+      ASSERT_TRUE(stream.ok());
+      raw->stream = std::move(*stream);
+      raw->stream->Write(first);
+      raw->stream->Start(raw);
+    });
+    Run([&, raw = end.get()] { return raw->stream != nullptr; });
+    return end;
+  }
+  bool Run(const std::function<bool()>& done) {
+    return world_.RunUntil(world_.now() + base::Duration::Seconds(10), done);
+  }
+
+  env_sim::World world_{1};
+  env_sim::Machine& server_ = world_.AddMachine("server");
+  env_sim::Machine& client_ = world_.AddMachine("client");
+  env_sim::SimTls shown_{"server", "authority"};
+  env_sim::SimTls trusting_{"", "authority"};
+  TlsListening server_net_{server_.loop(), server_.net(), shown_};
+  TlsConnecting client_net_{client_.loop(), client_.net(), trusting_};
+  std::unique_ptr<env::Listener> listener_;
+  std::vector<std::unique_ptr<End>> served_;
+};
+
+TEST_F(TlsNetTest, WhatIsWrittenBeforeTheHandshakeArrivesAfterIt) {
+  Listen();
+  const auto client = Connect(client_net_, "question");
+  EXPECT_TRUE(Run([&] { return client->received == "answer"; }));
+  EXPECT_EQ(served_.at(0)->received, "question");
+  EXPECT_EQ(server_net_.failed(), 0U);
+}
+
+TEST_F(TlsNetTest, AnEndIsToldFromACut) {
+  Listen();
+  const auto client = Connect(client_net_, "question");
+  ASSERT_TRUE(Run([&] { return client->received == "answer"; }));
+  served_.at(0)->stream->CloseAfterFlush();
+  ASSERT_TRUE(Run([&] { return client->closed; }));
+  EXPECT_EQ(client->why, "");
+  const auto another = Connect(client_net_, "question");
+  ASSERT_TRUE(Run([&] { return another->received == "answer"; }));
+  served_.at(1)->stream->Close();
+  ASSERT_TRUE(Run([&] { return another->closed; }));
+  EXPECT_EQ(another->why, "the connection was cut");
+}
+
+TEST_F(TlsNetTest, AServerThatIsNotTrustedGetsNothing) {
+  Listen();
+  env_sim::SimTls other("", "another authority");
+  TlsConnecting net(client_.loop(), client_.net(), other);
+  const auto client = Connect(net, "secret");
+  ASSERT_TRUE(Run([&] { return client->closed && served_.at(0)->closed; }));
+  EXPECT_EQ(client->why, "the certificate of server is not trusted");
+  EXPECT_EQ(served_.at(0)->received, "");
+}
+
+TEST_F(TlsNetTest, PlainHttpIsTold) {
+  Listen();
+  const auto client = Connect(client_.net(), "GET / HTTP/1.1\r\n\r\n");
+  ASSERT_TRUE(Run([&] { return client->closed; }));
+  EXPECT_TRUE(client->received.starts_with("HTTP/1.1 400 Bad Request\r\n")) << client->received;
+  EXPECT_NE(client->received.find("https://"), std::string::npos);
+  EXPECT_EQ(served_.at(0)->received, "");
+  EXPECT_EQ(server_net_.failed(), 1U);
+}
+
+TEST_F(TlsNetTest, AHandshakeWithoutEndEnds) {
+  Listen();
+  const auto client = Connect(client_.net(), std::string("\x16\x00\x0F\xFF\xFF", 5));
+  for (int i = 0; i < 20 && !client->closed; ++i) {
+    client->stream->Write(std::string(8 * 1024, 'x'));
+    Run([&] { return client->closed || (!served_.empty() && client->stream->unsent() == 0); });
+  }
+  ASSERT_TRUE(Run([&] { return client->closed; }));
+  EXPECT_EQ(served_.at(0)->why, "a handshake of more than 64 KiB");
+  EXPECT_EQ(server_net_.failed(), 1U);
+}
+
+TEST_F(TlsNetTest, ConnectionsThatEndInTheirHandshakeAreCounted) {
+  Listen();
+  const auto client = Connect(client_.net(), "\x16");
+  ASSERT_TRUE(Run([&] { return !served_.empty(); }));
+  client->stream->Close();
+  ASSERT_TRUE(Run([&] { return served_.at(0)->closed; }));
+  EXPECT_EQ(server_net_.failed(), 1U);
+}
+
+TEST_F(TlsNetTest, WhoWaitsForATurnMayGo) {
+  Listen();
+  std::vector<std::unique_ptr<End>> crowd;
+  for (int i = 0; i < 50; ++i) crowd.push_back(Connect(client_.net(), "\x16"));
+  served_.clear();
+  const auto client = Connect(client_net_, "question");
+  EXPECT_TRUE(Run([&] { return client->received == "answer"; }));
+}
+
+}  // namespace
+}  // namespace fairlead::process::tls

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "config/hadoop_conf.h"
+#include "env/disk.h"
+#include "env/tls.h"
+
+// Hadoop's keys about TLS: yarn.http.policy, ssl-server.xml and ssl-client.xml; and Fairlead's own, fairlead.tls.*.
+
+namespace fairlead::shell {
+
+/// Whether yarn.http.policy is HTTPS_ONLY; what is neither that nor HTTP_ONLY is an error of the configuration.
+bool IsHttpsOnly(const config::HadoopConf& conf);
+/// "http://" or "https://", of every web port of the cluster's daemons.
+std::string WebScheme(const config::HadoopConf& conf);
+/// The key of a daemon's web address: PREFIX.https.address or PREFIX.address ("yarn.resourcemanager.webapp").
+std::string WebAddressKey(const config::HadoopConf& conf, const std::string& prefix);
+/// Files with a key and its certificates.
+struct TlsFiles {
+  std::vector<std::string> paths;  // read as one text where they are several (PEM)
+  std::string password;            // of the store
+  std::string key_password;        // empty: the same
+  std::string excluded;            // ciphers
+  base::Duration look = base::Duration::Seconds(10);  // how often somebody looks whether they have changed
+};
+/// What web ports show: fairlead.tls.certificate and .key, else ssl.server.keystore.*. That there is nothing is an
+/// error of the configuration where pages are HTTPS.
+TlsFiles ReadServerTls(const config::HadoopConf& conf);
+
+/// What a client trusts: fairlead.tls.ca, else ssl.client.truststore.*, else what this machine trusts.
+base::Result<std::shared_ptr<env::Tls>> OpenClientTls(const config::HadoopConf& conf, env::Disk& disk);
+
+/// Reads the files into what a port shows.
+base::Result<std::shared_ptr<env::Tls>> OpenServerTls(const TlsFiles& files, env::Disk& disk);
+
+}  // namespace fairlead::shell
