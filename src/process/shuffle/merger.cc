@@ -105,7 +105,8 @@ void Merger::Register(const std::string& app, const std::vector<std::string>& lo
   auto dirs = ReadMergeDirs(local_dirs, sub_dirs, shuffle_manager, config_.core.local_roots);
   if (!dirs.ok()) return done(dirs.error().message);
   if (!*dirs) return done("");
-  if (!IsOneName(app)) return done("java.lang.IllegalArgumentException: an application's id is part of file names: " + app);
+  if (!IsOneName(app))
+    return done("java.lang.IllegalArgumentException: an application's id is part of file names: " + app);
   MergeBook::Registered registered = book_.Register(app, **std::move(dirs));
   Discard(registered.dropped, false);
   if (registered.old_dirs != nullptr) {

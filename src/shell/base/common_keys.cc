@@ -23,9 +23,11 @@ std::vector<config::Setting> CommonKeys() {
       {"hadoop.user.group.static.mapping.overrides", "none", "user=group,group;other=group: asked before"},
       {"hadoop.security.instrumentation.requires.admin", "false", "/conf, /jmx and the like are for administrators"},
       {"hadoop.security.sensitive-config-keys", "as Hadoop's", "keys whose values /conf leaves out"},
-      {"yarn.http.policy", "HTTP_ONLY", "HTTPS_ONLY: the web ports speak TLS ([TLS](tls.md)); HTTP_AND_HTTPS is refused"},
+      {"yarn.http.policy", "HTTP_ONLY",
+       "HTTPS_ONLY: the web ports speak TLS ([TLS](tls.md)); HTTP_AND_HTTPS is refused"},
       {"ssl.server.*", "none",
-       "of ssl-server.xml: `.keystore.location`, `.keystore.password`, `.keystore.keypassword`, `.exclude.cipher.list`, "
+       "of ssl-server.xml: `.keystore.location`, `.keystore.password`, `.keystore.keypassword`, "
+       "`.exclude.cipher.list`, "
        "`.stores.reload.interval` (10000)"},
       {"fairlead.tls.certificate", "as ssl-server.xml says", "PEM file that the web ports show"},
       {"fairlead.tls.key", "as ssl-server.xml says", "and the file of its key"},
