@@ -64,8 +64,8 @@ void PrintStatus(const json& before, const json& status, double seconds) {
   }
   std::map<std::string, long long> bytes_before;
   for (const json& app : before["apps"]) bytes_before[base::VisibleText(app.value("id", ""))] = Number(app, "bytes");
-  std::printf("%-40s %10s %12s %16s %10s %12s %10s\n", "application", "executors", "connections", "bytes", "MB/s", "merged",
-              "refused");
+  std::printf("%-40s %10s %12s %16s %10s %12s %10s\n", "application", "executors", "connections", "bytes", "MB/s",
+              "merged", "refused");
   for (const json& app : status["apps"]) {
     const std::string id = base::VisibleText(app.value("id", ""));
     const auto found = bytes_before.find(id);

@@ -102,8 +102,13 @@ void ShuffleRuntime::CollectStatus(std::function<void(Status)> done) {
       Status status{service_->registry(), std::move(workers), service_->unread().size(), {}};
       if (service_->merger() != nullptr) {
         const auto& book = service_->merger()->book();
-        status.merges = {book.counters(),        book.memory_bytes(), book.deferred_blocks(),           book.deferred_bytes(),
-                         book.open_partitions(), book.Use(),          service_->merger()->last_failure()};
+        status.merges = {book.counters(),
+                         book.memory_bytes(),
+                         book.deferred_blocks(),
+                         book.deferred_bytes(),
+                         book.open_partitions(),
+                         book.Use(),
+                         service_->merger()->last_failure()};
       }
       done(std::move(status));
     });
