@@ -60,6 +60,7 @@ void MergedPartition::OnFailure(PushedBlock& block) {
   current_ = -1;
   // What the file has beyond the end is written over, or cut off.
   tail_.resize(static_cast<size_t>(std::max(int64_t{0}, end_ - in_file_)));
+  if (tail_.capacity() > 2 * tail_.size()) tail_.shrink_to_fit();  // what is kept counts, and no write frees it
   in_file_ = std::min(in_file_, end_);
 }
 

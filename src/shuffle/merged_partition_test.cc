@@ -148,5 +148,16 @@ TEST(MergedPartition, AnEndInMidBlockKeepsWhatWasWhole) {
   EXPECT_EQ(partition.Take().bytes, "000");
 }
 
+TEST(MergedPartition, ABlockThatFailedLeavesNoMemory) {
+  MergedPartition partition(100);
+  Whole(partition, 1, "kept");
+  PushedBlock endless = Block(2);
+  for (int i = 0; i < 100; ++i) partition.OnBytes(endless, std::string(10'000, 'x'), true);
+  EXPECT_GE(partition.memory_bytes(), 1'000'000u);
+  partition.OnFailure(endless);
+  EXPECT_LT(partition.memory_bytes(), 1'000u);
+  EXPECT_EQ(partition.Take().bytes, "kept");
+}
+
 }  // namespace
 }  // namespace fairlead::shuffle

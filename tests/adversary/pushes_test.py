@@ -39,14 +39,21 @@ class Executor:
     def close(self):
         self.peer.close()
 
+    def take(self, count):
+        """So many bytes, or fewer where the connection ends."""
+        out = b""
+        with contextlib.suppress(ConnectionError):
+            while len(out) < count and (part := self.peer.recv(count - len(out))):
+                out += part
+        return out
+
     def read(self):
         """An answer's kind and what follows its request; None: the connection ended."""
-        with contextlib.suppress(ConnectionResetError):
-            head = self.peer.recv(9, socket.MSG_WAITALL)
-            if len(head) == 9:
-                length, kind = struct.unpack(">qb", head)
-                return kind, self.peer.recv(length - 9, socket.MSG_WAITALL)[8:]
-        return None
+        head = self.take(9)
+        if len(head) < 9:
+            return None
+        length, kind = struct.unpack(">qb", head)
+        return kind, self.take(length - 9)[8:]
 
     def rpc(self, body):
         self.peer.sendall(frames.rpc(1, body))

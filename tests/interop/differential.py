@@ -5,10 +5,12 @@ import collections
 import concurrent.futures
 import dataclasses
 import hashlib
+import itertools
 import os
 import pathlib
 import re
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -331,12 +333,11 @@ class Comparison:
 
     def check(self, seeds):
         """Plays all; those that differ once more, alone."""
-        stopping = [seed for seed in seeds if self.script(seed).stops]
+        stopping = {seed for seed in seeds if self.script(seed).stops}
+        together = [seed for seed in seeds if seed not in stopping]
         with concurrent.futures.ThreadPoolExecutor(self.AT_ONCE) as pool:
-            together = [seed for seed in seeds if seed not in set(stopping)]
-            found = dict(zip(together, pool.map(lambda seed: self.play(seed, counted=True), together)))
-        for seed in seeds:
-            difference = found[seed] if seed in found else self.play(seed, counted=True)
+            found = list(zip(together, pool.map(lambda seed: self.play(seed, counted=True), together)))
+        for seed, difference in itertools.chain(found, ((seed, self.play(seed, counted=True)) for seed in sorted(stopping))):
             if difference:
                 self.check_again(seed, difference)
 
@@ -381,7 +382,11 @@ def compare(comparison, home, binary, seeds, directory):
         services.append(comparison.start_spark(home, root, directory, ports[0]))
         services.append(comparison.start_fairlead(binary, release[:3], root, directory, ports[1]))
         run = comparison(release, services, root)
-        run.check(seeds)
+        try:
+            run.check(seeds)
+        except KeyboardInterrupt:
+            run.counts["differ"] += 1
+            print("ended before all were played", flush=True)
     finally:
         for service in services:
             service.stop()
@@ -399,6 +404,7 @@ def main(comparison, description):
     parser.add_argument("--seed", type=int, default=1, help="the first")
     arguments = parser.parse_args()
     # In memory where that is possible: scripts make thousands of directories.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     directory = pathlib.Path(tempfile.mkdtemp(prefix="differential-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None))
     try:
         return 0 if compare(comparison, arguments.spark, arguments.fairlead, range(arguments.seed, arguments.seed + arguments.seeds), directory) else 1

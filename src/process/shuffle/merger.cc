@@ -50,6 +50,12 @@ PushAnswered ToAnswered(int64_t request, const fairlead::shuffle::PushAnswer& an
   return out;
 }
 
+size_t BytesOf(const PushBatch& batch) {
+  size_t out = 0;
+  for (const PushPart& part : batch.parts) out += part.bytes.size();
+  return out;
+}
+
 }  // namespace
 
 /// A partition whose files are written at the end of its shuffle, and what came of it.
@@ -162,12 +168,16 @@ void Merger::Commit(std::vector<model::StoreRow> rows, std::function<void(std::s
 // ---- pushes --------------------------------------------------------------------------------------------------------
 
 void Merger::Push(PushBatch batch) {
+  coming_ += BytesOf(batch);
   loop_.Post([this, alive = std::weak_ptr(alive_), batch = std::move(batch)]() mutable {
     if (!alive.expired()) OnBatch(batch);
   });
 }
 
 void Merger::OnBatch(PushBatch& batch) {
+  const size_t bytes = BytesOf(batch);
+  const size_t before = coming_.fetch_sub(bytes);
+  if (before > ComingMax() && before - bytes <= ComingMax()) hooks_.resume();
   std::vector<PushAnswered> answers;
   for (PushPart& part : batch.parts) {
     if (auto answer = OnPart(batch, part)) answers.push_back(*std::move(answer));

@@ -51,7 +51,7 @@ class Merger final : public MergeOwner {
 
   // ---- MergeOwner, from any worker's thread
   void Push(PushBatch batch) override;
-  bool crowded() const override { return crowded_.load(std::memory_order_relaxed); }
+  bool crowded() const override { return crowded_.load(std::memory_order_relaxed) || coming_ > ComingMax(); }
   void Finalize(wire::spark_shuffle::FinalizeShuffleMerge request, env::Loop& reply_on,
                 std::function<void(base::Result<std::string>)> done) override;
   void Remove(wire::spark_shuffle::RemoveShuffleMerge request, env::Loop& reply_on,
@@ -66,6 +66,8 @@ class Merger final : public MergeOwner {
   };
   struct Finish;
 
+  /// Of bytes that workers have read and the book has not seen.
+  size_t ComingMax() const { return config_.merge_limits.memory_bytes / 8; }
   void OnBatch(PushBatch& batch);
   std::optional<PushAnswered> OnPart(const PushBatch& batch, endpoints::shuffle::PushPart& part);
   void WriteSome();
@@ -94,6 +96,7 @@ class Merger final : public MergeOwner {
   std::map<PushKey, fairlead::shuffle::Push> pushes_;  // that have begun and not ended
   std::vector<std::shared_ptr<Ending>> endings_;       // that wait for writes
   std::atomic<bool> crowded_ = false;
+  std::atomic<size_t> coming_ = 0;
   base::Instant failure_logged_;
   std::string last_failure_;
   bool limit_logged_ = false;
