@@ -1,11 +1,15 @@
+#include "ask.h"
+
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <sstream>
 
 #include "base/text.h"
 #include "cluster_command.h"
+#include "process/ask/change.h"
 #include "process/http/http.h"
 #include "table.h"
 
@@ -23,6 +27,7 @@ struct WhatIfOptions {
   std::vector<std::pair<std::string, std::vector<std::string>>> changes;
   std::string queues_file;
   std::string ahead;
+  std::string later;  // no queue may be, than that
   bool all = false;
 };
 
@@ -53,7 +58,28 @@ void PrintApps(const ordered_json& apps) {
   if (table.size() > 0) table.Print();
 }
 
+/// kFailed where a queue breaks the rule; says which.
+int Judge(const std::string& command, const ordered_json& answer, std::optional<base::Duration> most) {
+  int code = kOk;
+  if (!most) return code;
+  for (const ordered_json& queue : answer.at("queues")) {
+    const int64_t mean = queue.value("mean_ms", int64_t{0});
+    if (mean <= most->millis()) continue;
+    code = Complain(command,
+                    queue.value("name", "") + " is served " + DurationText(mean) +
+                        " later in the mean, which is more than " + DurationText(most->millis()),
+                    kFailed);
+  }
+  return code;
+}
+
 int WhatIf(const Command& command, Cluster& cluster, const WhatIfOptions& options) {
+  std::optional<base::Duration> most;
+  if (!options.later.empty()) {
+    const base::Result<base::Duration> read = process::ask::ParseTime(options.later);
+    if (!read.ok()) return Complain(command.name, "--no-queue-later-than: " + read.error().message, kUsage);
+    most = *read;
+  }
   ordered_json body = {{"changes", ordered_json::array()}};
   for (const auto& [name, values] : options.changes) {
     for (const std::string& value : values) body["changes"].push_back(name + " " + value);
@@ -72,13 +98,13 @@ int WhatIf(const Command& command, Cluster& cluster, const WhatIfOptions& option
   if (!answer.ok()) return command.Fail(answer.error());
   if (command.options.json) {
     PrintJson(*answer);
-    return kOk;
+    return Judge(command.name, *answer, most);
   }
   for (const auto& sentence : answer->at("sentences")) {
     std::puts(base::VisibleText(sentence.get<std::string>()).c_str());
   }
   if (options.all) PrintApps(answer->at("apps"));
-  return kOk;
+  return Judge(command.name, *answer, most);
 }
 
 // ---------------------------------------------------------------- when
@@ -115,6 +141,20 @@ int When(const Command& command, Cluster& cluster, const std::string& text) {
 
 }  // namespace
 
+int CheckQueues(const QueuesCheck& check, const shell::SettingsSource& source) {
+  Command command;
+  command.name = "config check";
+  command.options.source = source;
+  command.options.json = check.json;
+  command.options.source.overrides.push_back("yarn.resourcemanager.webapp.address=" + check.manager);
+  auto cluster = OpenCluster(command.options);
+  if (!cluster.ok()) return command.Fail(cluster.error());
+  WhatIfOptions options;
+  options.queues_file = check.file;
+  options.later = check.later;
+  return WhatIf(command, *cluster, options);
+}
+
 void AddAsk(CLI::App& app, int& exit_code) {
   auto options = std::make_shared<WhatIfOptions>();
   CLI::App* what_if = AddClusterCommand<WhatIfOptions>(
@@ -128,11 +168,14 @@ void AddAsk(CLI::App& app, int& exit_code) {
   what_if->add_option("--queues-file", options->queues_file,
                       "these queues instead, in the form that the manager reads");
   what_if->add_option("--for", options->ahead, "so far is looked (default 2h, at most 1d)");
+  what_if->add_option("--no-queue-later-than", options->later,
+                      "exit status 1 where a queue is served later than that in the mean: 10m");
   what_if->add_flag("--all", options->all, "with a table of the applications: when each starts and ends, and then");
   what_if->footer(
       "Nothing changes: a copy of the cluster is asked. Several changes are one.\n"
       "Examples:\n  fairlead what-if --queue root.prod.weight=5\n"
       "  fairlead what-if --lose-node node7 --lose-node node8 --for 4h --all\n"
+      "  fairlead what-if --queues-file new.xml --no-queue-later-than 10m\n"
       "  fairlead what-if --submit 100x2GiB,1x10m@root.prod --json");
 
   auto id = std::make_shared<std::string>();

@@ -3,6 +3,7 @@
 #include <sstream>
 #include <string>
 
+#include "ask.h"
 #include "cluster_command.h"
 #include "commands.h"
 #include "profiles/profile.h"
@@ -54,9 +55,14 @@ struct CheckOptions {
   std::string as;  // the manager, by its id, of several
   bool show = false;
   bool json = false;
+  QueuesCheck against;
 };
 
 int Check(CheckOptions& options) {
+  if (!options.against.manager.empty()) {
+    options.against.json = options.json;
+    return CheckQueues(options.against, options.source);
+  }
   auto settings = LoadSettings(options.source);
   if (!settings) return Complain(kCommand, settings.error().message, CodeOf(settings.error()));
   if (!options.as.empty()) settings->conf.Set("yarn.resourcemanager.ha.id", options.as);
@@ -146,7 +152,8 @@ void AddConfig(CLI::App& app, int& exit_code) {
   check->footer(
       "Examples:\n  fairlead config check --hadoop-conf /etc/hadoop/conf\n  fairlead config check --hadoop-conf "
       "/etc/hadoop/conf --daemon nm\n  fairlead config check --hadoop-conf /etc/hadoop/conf --as rm2\n  fairlead "
-      "config check --config fairlead.yaml --show\n\nExit status: 0 when the "
+      "config check --config fairlead.yaml --show\n  fairlead config check --against rm:8088 fair-scheduler.xml "
+      "--no-queue-later-than 10m\n\nExit status: 0 when the "
       "daemons would start on it; 2 with what is wrong, where, and what to write instead.");
   auto options = std::make_shared<CheckOptions>();
   check->add_option("--daemon", options->daemon, "rm, nm or all (default)")->check(CLI::IsMember({"rm", "nm", "all"}));
@@ -155,6 +162,15 @@ void AddConfig(CLI::App& app, int& exit_code) {
                     "directory of Hadoop's files (default: HADOOP_CONF_DIR, YARN_CONF_DIR, which daemons do not read)");
   check->add_option("--config", options->source.yaml, "Fairlead's own YAML file");
   check->add_option("--set", options->source.overrides, "KEY=VALUE; may be repeated");
+  CLI::Option* against = check->add_option("--against", options->against.manager,
+                                           "HOST:PORT of a live manager's pages: ask it what FILE would change there");
+  CLI::Option* queues = check->add_option("file", options->against.file, "queues, in the form that the manager reads");
+  against->needs(queues);
+  queues->needs(against);
+  check
+      ->add_option("--no-queue-later-than", options->against.later,
+                   "with --against, exit status 1 where a queue is served later than that in the mean: 10m")
+      ->needs(against);
   check->add_flag("--show", options->show, "print every key that is set");
   check->add_flag("--json", options->json, "print JSON");
   check->callback([options, &exit_code] { exit_code = Check(*options); });

@@ -301,7 +301,7 @@ class Views(Daemons):
 
     def test_who_may_not_see_an_application_sees_none_of_its_secrets(self):
         self.start_node()
-        app = self.submit("alice", "echo secret-of-alice > <LOG_DIR>/stdout; sleep 600", acls=["carol"])
+        app = self.submit("alice", "echo secret-of-alice > <LOG_DIR>/stdout; sleep 600", name="plan-of-alice", acls=["carol"])
         other = self.submit("bob", "sleep 600")
         def container_of(user, application):
             attempts = json.loads(self.as_user(user, self.rm, f"/fairlead/v1/apps/{application}")[1])["attempts"]
@@ -329,6 +329,12 @@ class Views(Daemons):
             self.assertEqual((own["hidden"], bool(own["attempts"]), own["containers"]), (not sees, sees, 1 if sees else 0), user)
             listed = {one["id"]: one for one in json.loads(self.as_user(who, self.rm, "/fairlead/v1/apps")[1])["apps"]}
             self.assertEqual(listed[app]["hidden"], not sees, user)
+            # Answers about the future: what somebody may not see is in sums alone, and cannot be asked about.
+            self.assertEqual(self.as_user(who, self.rm, f"/fairlead/v1/apps/{app}/when")[0], 200 if sees else 403, user)
+            for change, code in ((f"lose-node {node}", 200), ("add-nodes 1", 200), (f"kill {app}", 200 if sees else 400), (f"move {app}=root.default", 200 if sees else 400)):
+                status, told = ask(self.rm, f"/fairlead/v1/what-if?user.name={who}", "POST", body=json.dumps({"changes": [change]}), headers={"Content-Type": "application/json"})
+                self.assertEqual(status, code, (user, change, told))
+                self.assertEqual("plan-of-alice" in told.decode(), sees and not change.startswith("kill"), (user, change, told))
         # An application that one may see opens no other's containers.
         mine = f"/ws/v1/cluster/apps/{other}/appattempts/{attempt.replace(app.split('_', 1)[1], other.split('_', 1)[1])}"
         self.assertEqual(self.as_user("bob", self.rm, mine)[0], 200)

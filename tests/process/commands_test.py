@@ -93,6 +93,40 @@ class Words(unittest.TestCase):
                 self.assertEqual(shown.returncode, 2)
                 self.assertIn(f"{work}/yarn-site.xml", shown.stderr)
 
+    def test_config_check_gates_a_file_of_queues(self):
+        def queue(name, mean_s):
+            return {"name": name, "apps_later": 1, "apps_sooner": 0, "apps_no_more": 0, "mean_ms": mean_s * 1000}
+        answer, asked = {"sentences": ["root.b: 1 application, in the mean 20 min later."], "apps": [], "queues": [queue("root.a", -3600), queue("root.b", 1200)]}, []
+
+        class Manager(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                asked.append((self.path.partition("?")[0], json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(json.dumps(answer).encode())
+
+            def log_message(self, *_):
+                pass
+        manager = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Manager)
+        self.addCleanup(manager.server_close)
+        self.addCleanup(manager.shutdown)
+        threading.Thread(target=manager.serve_forever, daemon=True).start()
+        with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:
+            file.write("<allocations/>")
+            file.flush()
+            check = ("config", "check", "--against", f"127.0.0.1:{manager.server_port}", file.name)
+            for rule, code in (((), 0), (("--no-queue-later-than", "20m"), 0), (("--no-queue-later-than", "19m"), 1), (("--json", "--no-queue-later-than", "60s"), 1)):
+                shown = run(*check, *rule)
+                self.assertEqual(shown.returncode, code, shown.stderr)
+                self.assertIn("in the mean 20 min later.", shown.stdout)
+                self.assertEqual(shown.stderr.count("root.b is served 20m 0s later in the mean, which is more than"), code, shown.stderr)
+                self.assertNotIn("root.a", shown.stderr)
+            self.assertEqual(asked, [("/fairlead/v1/what-if", {"changes": [], "queues_file": "<allocations/>"})] * 4)
+            self.assertEqual(run(*check, "--no-queue-later-than", "soon").returncode, 2)
+            self.assertEqual(run(*check[:-1], "/nosuch.xml").returncode, 4)
+            self.assertEqual(run(*check[:-1]).returncode, 2, "no file")
+            self.assertEqual(run("config", "check", file.name).returncode, 2, "no manager")
+
     def test_config_check_tells_of_misspelt_elements_and_queues_written_twice(self):
         with tempfile.TemporaryDirectory() as work:
             file = pathlib.Path(work) / "fair-scheduler.xml"
@@ -559,6 +593,11 @@ class OnACluster(unittest.TestCase):
             shown = self.ask("what-if", *words)
             self.assertEqual(shown.returncode, 1, shown.stdout)
             self.assertIn(part, shown.stderr)
+        web = re.search(r"yarn.resourcemanager.webapp.address</name>\s*<value>([^<]+)", (pathlib.Path(self.conf) / "yarn-site.xml").read_text())[1]
+        for text, code in (((pathlib.Path(self.conf) / "fair-scheduler.xml").read_text(), 0), ("<allocations><queue/></allocations>", 1)):
+            (self.work / "new.xml").write_text(text)
+            shown = run("config", "check", "--against", web, self.work / "new.xml", "--no-queue-later-than", "1s")
+            self.assertEqual(shown.returncode, code, shown.stdout + shown.stderr)
         self.assertEqual({row["id"]: row["state"] for row in json.loads(self.ask("apps", "--json").stdout)}[keeper], "RUNNING")
 
     def test_json_is_as_its_schema_says(self):

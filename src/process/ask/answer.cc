@@ -52,6 +52,13 @@ struct Pair {
     }
     return {};
   }
+  /// What is in the unchanged future alone is later by at least what is left of `time` from then on.
+  base::Duration AtLeastLater(base::Duration time) const {
+    for (const auto part : {&Fate::end, &Fate::last, &Fate::first}) {
+      if (before.*part && !(after.*part)) return std::max(time - *(before.*part), base::Duration{});
+    }
+    return {};
+  }
 };
 
 Story Tell(const Present& present, const Outcome& outcome, base::Duration time) {
@@ -98,6 +105,23 @@ std::string NameOf(const Present::App& app) {
   return ToString(app.id) + " (" + app.name + " of " + app.user + ", " + app.queue + ")";
 }
 
+/// Of Future's limits.
+const char* WordsOf(model::scheduler::PendingReason reason) {
+  using enum model::scheduler::PendingReason;
+  switch (reason) {
+    case kMasterShare:
+      return "what masters may use";
+    case kMaxRunningApps:
+      return "how many applications may run";
+    case kUserLimit:
+      return "how many applications of a user may run";
+    case kUserMaximum:
+      return "what a user or a group may use";
+    default:
+      return "what the queue, or one above it, may use";
+  }
+}
+
 std::string Percent(double part) { return std::to_string(std::lround(part * 100)) + " %"; }
 
 /// "ends 12 min later, in 40 min": both futures have it.
@@ -126,6 +150,7 @@ class Teller {
     TellOfApps();
     TellOfQueues();
     TellOfTaken(before, after);
+    TellOfLimits(plain.outcome(), changed.outcome());
     if (sentences_.empty()) Say("Nothing is different within " + TimeText(time_) + ".");
     if (Percent(before.used) != Percent(after.used)) {
       Say("Of today's memory " + Percent(after.used) + " are in use in the mean, instead of " + Percent(before.used) +
@@ -137,6 +162,8 @@ class Teller {
         .Add("sentences", Document(std::move(sentences_)))
         .Add("apps", Rows())
         .Add("queues", std::move(queues_))
+        .Add("limits", LimitRows(plain.outcome(), changed.outcome()))
+        .Add("limits_no_more", LimitRows(changed.outcome(), plain.outcome()))
         .Add("used_before", Document::Double(before.used))
         .Add("used_after", Document::Double(after.used))
         .Add("unknown_run_times", changed.outcome().endless);
@@ -204,16 +231,22 @@ class Teller {
     struct Sum {
       int64_t later = 0;
       int64_t sooner = 0;
+      int64_t no_more = 0;  // of those later: not served any more in the time that is looked at
       base::Duration sum;
     };
     std::map<std::string, Sum> sums;
-    for (const Pair& pair : later_) {
-      ++sums[pair.app->queue].later;
-      sums[pair.app->queue].sum = sums[pair.app->queue].sum + *pair.Delta();
-    }
-    for (const Pair& pair : sooner_) {
-      ++sums[pair.app->queue].sooner;
-      sums[pair.app->queue].sum = sums[pair.app->queue].sum + *pair.Delta();
+    const auto add = [&sums](const Pair& pair, int64_t Sum::*count, base::Duration delta) {
+      Sum& sum = sums[pair.app->queue];
+      ++(sum.*count);
+      sum.sum = sum.sum + delta;
+    };
+    for (const Pair& pair : later_) add(pair, &Sum::later, *pair.Delta());
+    for (const Pair& pair : sooner_) add(pair, &Sum::sooner, *pair.Delta());
+    for (const auto* pairs : {&ends_no_more_, &starts_no_more_}) {
+      for (const Pair& pair : *pairs) {
+        add(pair, &Sum::later, pair.AtLeastLater(time_));
+        ++sums[pair.app->queue].no_more;
+      }
     }
     Document::List list;
     for (const auto& [queue, sum] : sums) {
@@ -222,9 +255,11 @@ class Teller {
                          .Add("name", queue)
                          .Add("apps_later", sum.later)
                          .Add("apps_sooner", sum.sooner)
+                         .Add("apps_no_more", sum.no_more)
                          .Add("mean_ms", mean.millis()));
       Say(queue + ": " + base::Counted(sum.later + sum.sooner, "application") + ", in the mean " +
-          TimeText({std::abs(mean.ns)}) + (mean.ns >= 0 ? " later" : " sooner") + ".");
+          (sum.no_more > 0 ? "at least " : "") + TimeText({std::abs(mean.ns)}) + (mean.ns >= 0 ? " later" : " sooner") +
+          ".");
     }
     queues_ = Document(std::move(list));
   }
@@ -241,6 +276,31 @@ class Teller {
       const int64_t more = after.lost - before.lost;
       Say(base::Counted(more, "container") + (more == 1 ? " ends" : " end") + " before time.");
     }
+  }
+
+  void TellOfLimits(const Outcome& before, const Outcome& after) {
+    for (const auto& [limit, at] : after.limits) {
+      if (before.limits.contains(limit)) continue;
+      const std::string when = at > present_.now ? "In " + TimeText(at - present_.now) + " a" : "A";
+      Say(when + " limit begins to bind in " + limit.first + ": " + WordsOf(limit.second) + ".");
+    }
+    for (const auto& [limit, at] : before.limits) {
+      if (!after.limits.contains(limit)) {
+        Say("A limit does not bind any more in " + limit.first + ": " + WordsOf(limit.second) + ".");
+      }
+    }
+  }
+  /// Limits that bind in `in` alone.
+  Document LimitRows(const Outcome& without, const Outcome& in) const {
+    Document::List list;
+    for (const auto& [limit, at] : in.limits) {
+      if (without.limits.contains(limit)) continue;
+      list.push_back(Document::Object()
+                         .Add("queue", limit.first)
+                         .Add("reason", EnumName(limit.second))
+                         .Add("first_ms", (at - present_.now).millis()));
+    }
+    return Document(std::move(list));
   }
 
   void TellOfDoubt(const Outcome& before, const Outcome& after) {
@@ -299,6 +359,7 @@ base::Result<Document> WhatIf(const Present& present, const std::shared_ptr<cons
   if (nodes > kMostNodesAdded) {
     return base::Error{"at most " + std::to_string(kMostNodesAdded) + " nodes can be added, in all"};
   }
+  bounds.limits = true;
   Future changed(present, FromLearned(present, learned, {}), bounds);
   for (const Change& change : changes) {
     if (const base::Status applied = changed.Apply(change); !applied.ok()) return applied.error();

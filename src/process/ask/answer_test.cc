@@ -81,6 +81,36 @@ TEST_F(AnswerTest, SaysWhatItDoesNotKnow) {
   EXPECT_NE(Said(Ask({"drain n0"})).find("containers nobody knows how long they run"), std::string::npos);
 }
 
+TEST_F(AnswerTest, WhoIsServedNoMoreIsLaterByAllThatIsLeft) {
+  Learn();
+  const json answer = Ask({"drain n0"});
+  ASSERT_EQ(answer["queues"].size(), 1U) << answer.dump(2);
+  const json& queue = answer["queues"][0];
+  EXPECT_EQ(queue["name"], "root.b");
+  EXPECT_EQ(queue["apps_later"], 1);
+  EXPECT_EQ(queue["apps_no_more"], 1);
+  EXPECT_EQ(queue["mean_ms"].get<int64_t>() / 1000, 7200 - 119 - 1) << "it ends after 119 s without the change";
+  EXPECT_NE(Said(answer).find("root.b: 1 application, in the mean at least 1 h 58 min later."), std::string::npos)
+      << Said(answer);
+}
+
+TEST_F(AnswerTest, NamesTheLimitsThatBeginToBind) {
+  Learn();
+  model::QueueTree tree = TestQueues();
+  tree.queues[1].max_resources.emplace();
+  tree.queues[1].max_resources->absolute = {{"vcores", 3}, {"memory-mb", 8192}};
+  const auto answer = WhatIf(present_, learned_, {NewQueues{tree}}, {});
+  ASSERT_TRUE(answer.ok()) << answer.error().message;
+  const json told = json::parse(answer->ToJson(""));
+  ASSERT_EQ(told["limits"].size(), 1U) << told.dump(2);
+  EXPECT_EQ(told["limits"][0]["queue"], "root.b");
+  EXPECT_EQ(told["limits"][0]["reason"], "QUEUE_MAXIMUM");
+  EXPECT_TRUE(told["limits_no_more"].empty());
+  EXPECT_NE(Said(told).find("imit begins to bind in root.b: what the queue, or one above it, may use."),
+            std::string::npos)
+      << Said(told);
+}
+
 TEST_F(AnswerTest, TellsOfTheSubmittedJob) {
   Learn();
   const std::string said = Said(Ask({"submit 2x1GiB,1x10m@root.c"}));

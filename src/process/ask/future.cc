@@ -28,6 +28,18 @@ constexpr base::Duration kQuiet = base::Duration::Seconds(900);
 /// In an outcome: 120 MiB of starts and ends.
 constexpr size_t kMostStarts = 400'000;
 
+/// Limits are looked at now, after so long, and whenever twice the time has passed; of so many applications of a queue
+/// and in all: each costs a dry pass of the scheduler.
+constexpr base::Duration kFirstLook = base::Duration::Seconds(60);
+constexpr int kAskedOfQueue = 4;
+constexpr int kAskedInAll = 256;
+
+bool IsLimit(ms::PendingReason reason) {
+  using enum ms::PendingReason;
+  return reason == kQueueMaximum || reason == kMasterShare || reason == kMaxRunningApps || reason == kUserLimit ||
+         reason == kUserMaximum;
+}
+
 model::Ask Anywhere(int32_t priority, int64_t request, const model::Resources& size, int32_t count) {
   model::Ask ask;
   ask.priority = priority;
@@ -119,6 +131,7 @@ void Future::Run() {
   timers_until_ = now_ + kQuiet;
   while (!outcome_.cut) {
     const base::Instant next = Next();
+    if (bounds_.limits && look_at_ < std::min(next, until_)) LookAtLimits();
     if (next > until_ || (due_.empty() && waiting_ == 0)) break;
     // Before time moves on: whose beat it is depends on who waited then.
     const bool beat = waiting_ > 0 && next > now_;
@@ -129,6 +142,21 @@ void Future::Run() {
     outcome_.cut = told_ > bounds_.events || outcome_.starts.size() > kMostStarts;
   }
   outcome_.until = outcome_.cut ? now_ : until_;
+}
+
+/// Nothing changes before the next moment, which has not come yet.
+void Future::LookAtLimits() {
+  const base::Instant next = std::min(Next(), until_);
+  while (look_at_ < next) look_at_ = present_.now + std::max((look_at_ - present_.now) * 2, kFirstLook);
+  std::map<std::string, int> asked;
+  int left = kAskedInAll;
+  for (const Present::App& app : present_.apps) {
+    const Job& job = jobs_.at(app.index);
+    if (job.gone || job.waiting == 0 || asked[app.queue]++ >= kAskedOfQueue || left-- <= 0) continue;
+    for (const ms::Pending& pending : scheduler_->Why(app.index, now_)) {
+      if (IsLimit(pending.reason)) outcome_.limits.try_emplace({app.queue, pending.reason}, now_);
+    }
+  }
 }
 
 ms::NodeUpdated& Future::UpdateOf(model::NodeIndex node) {

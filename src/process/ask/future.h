@@ -27,6 +27,7 @@ namespace fairlead::process::ask {
 struct Bounds {
   base::Duration ahead = base::Duration::Seconds(7200);
   int64_t events = 4'000'000;  // that the scheduler is told
+  bool limits = false;         // it is looked at which limits bind
 };
 
 /// What happens in a future.
@@ -52,6 +53,9 @@ struct Outcome {
   };
   std::vector<Start> starts;
   std::vector<End> ends;
+  /// Limits that somebody waits for, by queue: when that was first seen. They are looked at now and a few times more.
+  using Limit = std::pair<std::string, model::scheduler::PendingReason>;
+  std::map<Limit, base::Instant> limits;
   std::map<model::AppIndex, base::Instant> apps_ended;
   std::set<model::AppIndex> apps_killed;  // by a change
   int64_t endless = 0;                    // containers whose end nobody knows: they run on
@@ -119,6 +123,7 @@ class Future {
   /// Ends the applications that have nothing left; false: none has.
   bool EndJobs();
   void Leave(model::AppIndex index, Job& job);
+  void LookAtLimits();
   void CountWaiting(model::AppIndex index, Job& job);
   void AskAgain(const Live& live);
   void MasterLost(model::AppIndex index, Job& job);
@@ -153,6 +158,7 @@ class Future {
   base::Instant until_;
   base::Instant awake_until_;   // heartbeats may change something until then,
   base::Instant timers_until_;  // and the scheduler's own timers
+  base::Instant look_at_;       // limits next
   Heartbeats beats_;
   std::set<model::NodeIndex> lost_;
   std::map<model::AppIndex, Job> jobs_;
