@@ -12,7 +12,9 @@ void AddClusterOptions(CLI::App& command, ClusterOptions& options) {
   command.add_option("--config", options.source.yaml, "Fairlead's own YAML file");
   command.add_option("--set", options.source.overrides, "KEY=VALUE of one Hadoop or fairlead.* key; may be repeated");
   command.add_option("--user", options.user, "act as this user (default: HADOOP_USER_NAME, else yours)");
-  const auto trust = [&options](const std::string& file) { options.source.overrides.push_back("fairlead.tls.ca=" + file); };
+  const auto trust = [&options](const std::string& file) {
+    options.source.overrides.push_back("fairlead.tls.ca=" + file);
+  };
   command.add_option_function<std::string>(
       "--ca", trust,
       "certificates that HTTPS pages are trusted by (PEM, PKCS#12, JKS; default: ssl-client.xml, else this machine's)");

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
 """Pages by TLS, of real processes: the resource manager, a node agent, curl and our own commands; certificates that change, and strangers."""
-import json
 import os
 import pathlib
 import shutil
@@ -68,12 +67,11 @@ class Pages(unittest.TestCase):
         application = self.cluster.submit_sleeper()
         self.cluster.wait(lambda: self.cluster.has_container(application), "the container", 60)
         app = self.cluster.app(application)
-        for key in ("trackingUrl", "amContainerLogs"):
-            self.assertTrue(app[key].startswith("https://"), app)
+        self.assertTrue(app["amContainerLogs"].startswith("https://"), app)
         attempts = self.cluster.get(f"/ws/v1/cluster/apps/{application}/appattempts")["appAttempts"]["appAttempt"]
         logs = self.trusting(attempts[0]["logsLink"])
         self.assertIn("HTTP/1.1 200", logs.stdout)
-        shown = self.run_fairlead("logs", application, "--ca", self.cluster.tls.certificate)
+        shown = self.run_fairlead("logs", application, "--file", "prelaunch.out", "--ca", self.cluster.tls.certificate)
         self.assertEqual(shown.returncode, 0, shown.stderr)
 
     def test_commands_trust_by_ca(self):
@@ -82,7 +80,7 @@ class Pages(unittest.TestCase):
         self.assertIn("self-signed certificate; --ca FILE (or fairlead.tls.ca) names the certificates that are trusted", refused.stderr)
         shown = self.run_fairlead("queues", "--json", "--ca", self.cluster.tls.certificate)
         self.assertEqual(shown.returncode, 0, shown.stderr)
-        page = [line for line in self.run_fairlead("nodes").stdout.splitlines() if "RUNNING" in line][0].split()[-1]
+        page = [line for line in self.run_fairlead("nodes", "--ca", self.cluster.tls.certificate).stdout.splitlines() if "RUNNING" in line][0].split()[-1]
         self.assertTrue(page.startswith("https://"), page)
 
     def test_plain_words_at_a_tls_port_and_tls_at_a_plain_one(self):
@@ -141,7 +139,7 @@ class Pages(unittest.TestCase):
         # Who says nothing whole is let go after ten seconds, as without TLS.
         held[1].settimeout(20)
         self.assertEqual(held[1].recv(1), b"")
-        self.assertEqual(json.loads(self.trusting(self.cluster.page("/ws/v1/cluster/metrics")).stdout.split("\r\n\r\n", 1)[1])["clusterMetrics"]["activeNodes"], 1)
+        self.assertEqual(self.cluster.get("/ws/v1/cluster/metrics")["clusterMetrics"]["activeNodes"], 1)
 
 
 if __name__ == "__main__":

@@ -299,8 +299,9 @@ Web::Document Web::ContainerInfo(const ContainerView& container, const Logs& log
       .Add("totalMemoryNeededMB", container.resources.memory_mib())
       .Add("totalVCoresNeeded", container.resources.vcores())
       .Add("executionType", "GUARANTEED")
-      .Add("containerLogsLink", (options_.https ? "https://" : "http://") + identity.host + ":" + std::to_string(identity.http_port) +
-                                    "/node/containerlogs/" + id + "/" + container.user)
+      .Add("containerLogsLink", (options_.https ? "https://" : "http://") + identity.host + ":" +
+                                    std::to_string(identity.http_port) + "/node/containerlogs/" + id + "/" +
+                                    container.user)
       .Add("nodeId", identity.host + ":" + std::to_string(identity.port));
   if (!files.empty()) out.Add("containerLogFiles", std::move(files));
   return out;

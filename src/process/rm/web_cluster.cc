@@ -346,10 +346,12 @@ struct AppFacts {
   int64_t cluster_timestamp = 0;
   double cluster_memory = 0;
   std::map<std::string, double> queue_maximum;
+  std::string scheme;  // of nodes' pages
 };
 
 AppFacts FactsOf(const ResourceManager& manager) {
-  AppFacts facts{manager.now_wall(), manager.core().cluster_timestamp(), 0, {}};
+  AppFacts facts{
+      manager.now_wall(), manager.core().cluster_timestamp(), 0, {}, SchemeOf(manager.core().config().web_base)};
   const scheduler::View view = manager.scheduler().GetQueues();
   facts.cluster_memory = static_cast<double>(view.cluster.memory_mib());
   for (const scheduler::QueueView& queue : view.queues) {
@@ -423,7 +425,7 @@ Document AppDocument(const AppRow& row, bool full, const AppFacts& facts, std::s
   if (!full) return document;
   if (attempt && attempt->master.id.value != 0) {
     document
-        .Add("amContainerLogs", SchemeOf(manager_.core().config().web_base) + attempt->master.http_address + "/node/containerlogs/" +
+        .Add("amContainerLogs", facts.scheme + attempt->master.http_address + "/node/containerlogs/" +
                                     ToString(attempt->master.id) + "/" + app.submission.user)
         .Add("amHostHttpAddress", attempt->master.http_address);
     if (attempt->rpc_port >= 0 && attempt->host != "N/A") {
@@ -534,8 +536,8 @@ Document Web::AttemptDocument(const App& app, const Attempt& attempt) const {
   if (has_master) {
     document.Add("nodeHttpAddress", attempt.master.http_address)
         .Add("nodeId", ToString(attempt.master.address))
-        .Add("logsLink", SchemeOf(manager_.core().config().web_base) + attempt.master.http_address + "/node/containerlogs/" +
-                             ToString(attempt.master.id) + "/" + app.submission.user);
+        .Add("logsLink", SchemeOf(manager_.core().config().web_base) + attempt.master.http_address +
+                             "/node/containerlogs/" + ToString(attempt.master.id) + "/" + app.submission.user);
   } else {
     document.Add("nodeHttpAddress", "").Add("nodeId", "").Add("logsLink", "");
   }

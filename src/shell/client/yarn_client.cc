@@ -222,7 +222,8 @@ class BlockingYarnClient final : public YarnClient {
     const env::Endpoint at = request.endpoint;
     base::Result<process::http::Response> result = base::Error{"no answer"};
     const bool https = request.scheme == kHttps;
-    if (https && !tls_) return base::Error{"https:// is read where fairlead.tls.ca (--ca) says whom to trust", kRmRefused};
+    if (https && !tls_)
+      return base::Error{"https:// is read where fairlead.tls.ca (--ca) says whom to trust", kRmRefused};
     std::optional<process::tls::TlsConnecting> secure;
     if (https) secure.emplace(*loop_, *loop_, *tls_);
     env::Net& net = secure ? static_cast<env::Net&>(*secure) : *loop_;

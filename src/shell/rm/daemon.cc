@@ -351,8 +351,8 @@ int RunResourceManager(const RmOptions& options) {
     return Refuse(logged_in.error().message, 1);
   }
   if (IsHttpsOnly(configuration->source.conf)) {
-    auto tls = WebTls::Open(*daemon.loop, *daemon.loop, *daemon.disk, *daemon.log,
-                            ReadServerTls(configuration->source.conf));
+    auto tls =
+        WebTls::Open(*daemon.loop, *daemon.loop, *daemon.disk, *daemon.log, ReadServerTls(configuration->source.conf));
     if (!tls.ok()) return Refuse(tls.error().message, 1);
     daemon.web_tls = std::move(*tls);
   }

@@ -126,8 +126,7 @@ base::Status ReadAddresses(const HadoopConf& conf, RmSettings& out) {
     if (!named.ok()) return base::Error{std::string(key) + ": " + named.error().message};
     out.manager.core.proxy_base = WebScheme(conf) + named->ToString();
     out.proxy = *named;
-    if (*named == out.web)
-      conf.Refuse(key, "this is " + web_key + "; write another port, or drop it");
+    if (*named == out.web) conf.Refuse(key, "this is " + web_key + "; write another port, or drop it");
   }
   out.manager.core.web_base = WebScheme(conf) + host + ":" + std::to_string(out.web.port);
   return {};
