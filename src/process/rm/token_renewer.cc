@@ -156,11 +156,12 @@ void TokenRenewer::RunNext() {
     const auto at = tokens_.find(key);
     if (at == tokens_.end()) continue;
     ++running_;
-    at->second->service.Renew(at->second->token, alive_([this, key](const base::Result<int64_t, TokenService::Failure>& until) {
-      --running_;
-      Renewed(key, until);
-      RunNext();
-    }));
+    at->second->service.Renew(at->second->token,
+                              alive_([this, key](const base::Result<int64_t, TokenService::Failure>& until) {
+                                --running_;
+                                Renewed(key, until);
+                                RunNext();
+                              }));
   }
 }
 

@@ -43,8 +43,7 @@ class TokenService {
 class TokenRenewer {
  public:
   using Services = std::map<std::string, std::unique_ptr<TokenService>, std::less<>>;  // by kind
-  TokenRenewer(env::Loop& loop, Services services, RenewalTimes times,
-               std::function<void(const std::string&)> warn);
+  TokenRenewer(env::Loop& loop, Services services, RenewalTimes times, std::function<void(const std::string&)> warn);
   ~TokenRenewer();
   TokenRenewer(const TokenRenewer&) = delete;
   TokenRenewer& operator=(const TokenRenewer&) = delete;

@@ -83,11 +83,13 @@ class TokenRenewerTest : public ::testing::Test {
   base::Status Add(int32_t number, const std::string& submission,
                    TokenRenewer::Patience patience = TokenRenewer::Patience::kOfASubmission) {
     std::optional<base::Status> told;
-    renewer_->Add(App(number), submission, [&](const base::Status& status) { told = status; }, patience);
+    renewer_->Add(
+        App(number), submission, [&](const base::Status& status) { told = status; }, patience);
     EXPECT_TRUE(Run(Duration::Seconds(30), [&] { return told.has_value(); }));
     return told.value_or(base::Error{"nothing"});
   }
-  bool Run(Duration limit, const std::function<bool()>& done = [] { return false; }) {
+  bool Run(
+      Duration limit, const std::function<bool()>& done = [] { return false; }) {
     // Time moves with events alone.
     loop().After(limit, [] {});
     return world_.RunUntil(world_.now() + limit, done);
@@ -134,9 +136,10 @@ TEST_F(TokenRenewerTest, ARefusedRenewalRefusesTheSubmission) {
   calls_.failure = TokenService::Failure{"yarn tries to renew a token with non-matching renewer bob"};
   const base::Status added = Add(1, Submission({HdfsToken("bob"), HdfsToken("bob", "2")}));
   ASSERT_FALSE(added.ok());
-  EXPECT_EQ(added.error().message,
-            "Failed to renew token: Kind: HDFS_DELEGATION_TOKEN, Service: 127.0.0.1:8020: yarn tries to renew a token with "
-            "non-matching renewer bob");
+  EXPECT_EQ(
+      added.error().message,
+      "Failed to renew token: Kind: HDFS_DELEGATION_TOKEN, Service: 127.0.0.1:8020: yarn tries to renew a token with "
+      "non-matching renewer bob");
   EXPECT_EQ(renewer_->tokens(), 0U);
   EXPECT_FALSE(renewer_->Has(App(1)));
   EXPECT_EQ(calls_.cancelled, 0) << "it was never ours";
@@ -146,7 +149,8 @@ TEST_F(TokenRenewerTest, WhereNobodyAnswersASubmissionIsTriedThriceAndOneThatRun
   calls_.failure = TokenService::Failure{"refused", true};
   EXPECT_FALSE(Add(1, Submission({HdfsToken("yarn")})).ok());
   EXPECT_EQ(calls_.renewed_at.size(), 3U);
-  renewer_->Add(App(2), Submission({HdfsToken("yarn")}), [](const base::Status&) {}, TokenRenewer::Patience::kOfOneThatRuns);
+  renewer_->Add(
+      App(2), Submission({HdfsToken("yarn")}), [](const base::Status&) {}, TokenRenewer::Patience::kOfOneThatRuns);
   Run(Duration::Seconds(200));
   EXPECT_GT(calls_.renewed_at.size(), 15U);
   calls_.failure.reset();
@@ -162,7 +166,8 @@ TEST_F(TokenRenewerTest, AnEmptyRenewerIsObeyedAndOtherKindsAreCarriedAndSaidOnc
   ASSERT_TRUE(Add(2, Submission({hive})).ok());
   EXPECT_TRUE(calls_.renewed_at.empty());
   ASSERT_EQ(warned_.size(), 1U);
-  EXPECT_EQ(warned_[0], "tokens of kind HIVE_DELEGATION_TOKEN are carried to containers and not renewed: nobody here knows how");
+  EXPECT_EQ(warned_[0],
+            "tokens of kind HIVE_DELEGATION_TOKEN are carried to containers and not renewed: nobody here knows how");
   calls_.knows = false;
   ASSERT_TRUE(Add(3, Submission({HdfsToken("yarn")})).ok());
   EXPECT_EQ(warned_.size(), 2U);

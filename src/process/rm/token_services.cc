@@ -21,9 +21,7 @@ class RpcTokenService final : public TokenService {
       : loop_(loop), issuer_(std::move(issuer)), user_(std::move(user)), rpc_(loop, net, {}, std::move(security)) {}
 
   void Renew(const RpcToken& token, Renewed done) override {
-    const auto fail = [&](const std::string& why) {
-      loop_.Post(alive_([done, why] { done(Failure{why}); }));
-    };
+    const auto fail = [&](const std::string& why) { loop_.Post(alive_([done, why] { done(Failure{why}); })); };
     if (issuer_.principal.empty()) return fail(issuer_.key + " is not set: nobody knows whose tokens these are");
     std::vector<env::Endpoint> addresses = issuer_.addresses(token.service);
     if (addresses.empty()) return fail("the service '" + token.service + "' is no address, and no configured name");

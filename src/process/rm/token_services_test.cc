@@ -42,7 +42,8 @@ struct NameNode {
   }
   void Answer(const rpc::IncomingCall& call) {
     if (standby) {
-      return server.Fail(call.token, endpoints::yarn::exceptions::kStandby, "Operation category WRITE is not supported");
+      return server.Fail(call.token, endpoints::yarn::exceptions::kStandby,
+                         "Operation category WRITE is not supported");
     }
     callers.push_back(call.caller.principal);
     h::RenewDelegationTokenRequestProto request;

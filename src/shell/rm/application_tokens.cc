@@ -18,8 +18,8 @@ TokenRenewer::Services Services(env::Loop& loop, env::Net& net, process::rm::Res
   out.emplace("RM_DELEGATION_TOKEN", process::rm::MakeOwnTokenService(loop, *manager.delegation()));
   const process::rm::ResourceManagerOptions& options = manager.options();
   for (const process::rm::TokenIssuer& issuer : issuers) {
-    out.emplace(issuer.kind, process::rm::MakeRpcTokenService(loop, net, issuer, options.security.ForCalls(),
-                                                              options.login_user));
+    out.emplace(issuer.kind,
+                process::rm::MakeRpcTokenService(loop, net, issuer, options.security.ForCalls(), options.login_user));
   }
   return out;
 }
@@ -32,7 +32,8 @@ ApplicationTokens::ApplicationTokens(env::Loop& loop, env::Net& net, env::Log& l
                                      process::rm::RenewalTimes times)
     : log_(log),
       manager_(manager),
-      renewer_(loop, Services(loop, net, manager, issuers), times, [&log](const std::string& text) { log.Warn(text); }) {
+      renewer_(loop, Services(loop, net, manager, issuers), times,
+               [&log](const std::string& text) { log.Warn(text); }) {
   manager.core().ForEachApp([this](const fairlead::rm::App& app) {
     if (!fairlead::rm::IsOver(app.state)) Begin(app, TokenRenewer::Patience::kOfOneThatRuns);
   });
