@@ -91,3 +91,36 @@ def kerberos_ha_delegation_tokens(cluster, work):
         require_success(program("renew", token), "renew there")
         require_success(node_list(two), "yarn node -list with a ticket")
     on_two(work, dataclasses.replace(SECURED, history=False, web_login="kerberos"), test)
+
+
+# Of a NameNode: tokens that live for twenty seconds, unless somebody renews them.
+SHORT = {"dfs.namenode.delegation.token.renew-interval": 20_000, "dfs.namenode.delegation.key.update-interval": 600_000}
+
+
+@case("all", spec=dataclasses.replace(SECURED, kerberos="authentication", hdfs=True, history=False, hdfs_site=tuple(SHORT.items())), own_cluster=True)
+def kerberos_hdfs_tokens(cluster, work):
+    """A secured NameNode of Hadoop's: a MapReduce job outlives its token's interval because the resource manager renews it; a manager that is killed meanwhile
+    goes on with that after its restart; at the job's end the token is cancelled."""
+    def renewals():
+        return (cluster.directory / "namenode.log").read_text().count("Token renewal for identifier")
+
+    def said(text):
+        return text in (cluster.directory / "namenode.log").read_text()
+    cluster.hdfs.shell("-mkdir", "-p", cluster.hdfs.uri + "/tmp", cluster.hdfs.uri + "/user/" + cluster.user)
+    job = subprocess.Popen(cluster.example_command("pi", "-Dmapreduce.job.queuename=root.alpha", "2", "20000000000"), cwd=work, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL, env=cluster.client_environment())
+    try:
+        cluster.wait(lambda: renewals() >= 2, "a renewal while the job runs", 180)
+        cluster.restart("rm")
+        before = renewals()
+        cluster.wait(lambda: renewals() >= before + 2, "the next run's renewals", 120)
+        [app] = cluster.apps()
+        assert app["state"] == "RUNNING", app
+        assert not said("Token cancellation requested"), "see the NameNode's log"
+        killed = subprocess.run([str(peers.BINARY), "kill", app["id"], "--hadoop-conf", str(cluster.conf)], env=cluster.client_environment(), capture_output=True,
+                                text=True, timeout=60)
+        require_success(killed, "fairlead kill")
+        cluster.wait(lambda: said("Token cancellation requested"), "the token's end", 60)
+    finally:
+        job.kill()
+        job.wait()

@@ -49,7 +49,7 @@ class Cluster(Daemons):
     def secure(self, core, yarn, mapred):
         """Kerberos as docs/kerberos.md sets it up; every node of this machine has the name localhost."""
         if self.kdc is None:
-            self.kdc = kdc.Kdc(self.directory / "kdc", ["rm/localhost", "nm/localhost", "jhs/localhost", "HTTP/localhost", "livy", "alice", "bob", self.user])
+            self.kdc = kdc.Kdc(self.directory / "kdc", ["rm/localhost", "nm/localhost", "jhs/localhost", "hdfs/localhost", "HTTP/localhost", "livy", "alice", "bob", self.user])
             (self.directory / "http-secret").write_bytes(os.urandom(32))
             (self.directory / "http-secret").chmod(0o600)
         core.update({"hadoop.security.authentication": "kerberos", "hadoop.rpc.protection": self.spec.kerberos,

@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import urllib.request
 
+import kdc
 import peers
 
 
@@ -31,7 +32,22 @@ class Hdfs:
             "dfs.datanode.ipc.address": f"127.0.0.1:{data_ipc}",
             "dfs.replication": 1,
             "dfs.blocksize": 1 << 20,
+            **self.secured(),
+            **dict(self.cluster.spec.hdfs_site),
         }
+
+    def secured(self):
+        """Of daemons with tickets. A DataNode asks for ports below 1024 then, unless it is told that this is a test."""
+        keys = self.cluster.kdc
+        if keys is None:
+            return {}
+        out = {"dfs.block.access.token.enable": "true", "ignore.secure.ports.for.testing": "true", "dfs.permissions.enabled": "false",
+               "dfs.web.authentication.kerberos.principal": f"HTTP/_HOST@{kdc.REALM}",
+               "dfs.web.authentication.kerberos.keytab": keys.keytab("HTTP/localhost")}
+        for daemon in ("namenode", "datanode"):
+            out[f"dfs.{daemon}.kerberos.principal"] = f"hdfs/_HOST@{kdc.REALM}"
+            out[f"dfs.{daemon}.keytab.file"] = keys.keytab("hdfs/localhost")
+        return out
 
     def start(self):
         cluster = self.cluster

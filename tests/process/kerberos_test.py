@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -26,7 +27,7 @@ import zookeeper  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build"))
 peers.BINARY = BUILD / "fairlead"
-NEGOTIATE, INITIATE = 1, 2
+NEGOTIATE, INITIATE, CHALLENGE, WRAP = 1, 2, 3, 5
 
 
 class Secured:
@@ -112,6 +113,26 @@ class Protected(unittest.TestCase):
     def test_a_crowd_of_failed_logins_harms_nobody(self):
         for _ in range(300):
             rpc.talk(("127.0.0.1", self.secured.cluster.client), rpc.preamble(0xDF) + sasl(INITIATE, os.urandom(100), "rm", "localhost"), seconds=5)
+        listed = self.secured.run(self.alice, "apps", "--json")
+        self.assertEqual(listed.returncode, 0, listed.stderr)
+
+    def test_hostile_frames_of_a_login(self):
+        """Messages out of turn, cut ones, huge ones: an error or an end, and nobody else is kept waiting."""
+        port = ("127.0.0.1", self.secured.cluster.client)
+        out_of_turn = ((WRAP, b"Server is not wrapping data"), (CHALLENGE, b"Client sent unsupported state"))
+        for state, text in out_of_turn:
+            told, closed = rpc.talk(port, rpc.preamble(0xDF) + sasl(state, os.urandom(200), "rm", "localhost"))
+            self.assertTrue(closed, state)
+            self.assertIn(text, told)
+        whole = sasl(INITIATE, os.urandom(700), "rm", "localhost")
+        for size in (1, 5, 20, len(whole) - 1):
+            with socket.create_connection(port, 10) as connection:
+                connection.sendall(rpc.preamble(0xDF) + whole[:size])
+        with socket.create_connection(port, 10) as connection:
+            connection.settimeout(10)
+            connection.sendall(rpc.preamble(0xDF) + (3 << 20).to_bytes(4, "big") + whole[4:])
+            while connection.recv(4096):  # until it is closed
+                pass
         listed = self.secured.run(self.alice, "apps", "--json")
         self.assertEqual(listed.returncode, 0, listed.stderr)
 

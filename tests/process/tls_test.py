@@ -71,7 +71,7 @@ class Pages(unittest.TestCase):
         attempts = self.cluster.get(f"/ws/v1/cluster/apps/{application}/appattempts")["appAttempts"]["appAttempt"]
         logs = self.trusting(attempts[0]["logsLink"])
         self.assertIn("HTTP/1.1 200", logs.stdout)
-        shown = self.run_fairlead("logs", application, "--ca", self.cluster.tls.certificate)
+        shown = self.run_fairlead("logs", application, "--file", "prelaunch.out", "--ca", self.cluster.tls.certificate)
         self.assertEqual(shown.returncode, 0, shown.stderr)
 
     def test_commands_trust_by_ca(self):

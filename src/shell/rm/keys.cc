@@ -116,6 +116,10 @@ constexpr Key<RmSettings> kKeys[] = {
        "and `.keytab`, with `yarn.nodemanager.principal`: who the manager and who a node is ([Kerberos](kerberos.md))"),
     By("yarn.resourcemanager.webapp.spnego-principal", "none",
        "and `.spnego-keytab-file`: whose tickets the web port takes ([Kerberos](kerberos.md))"),
+    By("dfs.namenode.kerberos.principal", "none",
+       "whose tokens of HDFS are renewed; `dfs.nameservices`, `dfs.ha.namenodes.*` and `dfs.namenode.rpc-address.*` say "
+       "where its name nodes are"),
+    By("mapreduce.jobhistory.principal", "none", "whose tokens of the history server are renewed"),
     By("hadoop.proxyuser.*", "none",
        "who may act for whom, as `yarn.resourcemanager.proxyuser.*`, without Kerberos too "
        "([Kerberos](kerberos.md#what-works))"),

@@ -1,0 +1,124 @@
+// The calls by which the resource manager renews others' tokens, between machines of the simulated world and its realm.
+#include "process/rm/token_services.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "env_sim/sim_gss.h"
+#include "env_sim/world.h"
+#include "process/rpc/rpc_server.h"
+#include "wire/hadoop_rpc/message_kinds.h"
+#include "wire/hadoop_rpc/security.h"
+
+namespace fairlead::process::rm {
+namespace {
+
+namespace h = wire::hadoop_rpc;
+using Outcome = base::Result<int64_t, TokenService::Failure>;
+
+constexpr char kProtocol[] = "org.apache.hadoop.hdfs.protocol.ClientProtocol";
+constexpr wire::proto::MethodInfo kMethods[] = {{"renewDelegationToken", "", ""}, {"cancelDelegationToken", "", ""}};
+
+/// A name node that renews what it is asked for, unless it stands by.
+struct NameNode {
+  NameNode(env_sim::World& world, env_sim::SimRealm& realm, const std::string& host, bool stands_by)
+      : machine(world.AddMachine(host)),
+        gss(realm.As(machine.loop(), "nn/" + host + "@EXAMPLE.COM")),
+        server(machine.loop(), machine.net()),
+        standby(stands_by) {
+    rpc::ListenOptions options;
+    options.session.allow_simple = false;
+    options.session.kerberos.emplace();
+    options.session.kerberos->protocol = "nn";
+    options.session.kerberos->server_id = host;
+    options.session.kerberos->short_name = [](const std::string& principal) -> base::Result<std::string> {
+      return principal.substr(0, principal.find('/'));
+    };
+    options.session.kerberos->admits = [](const std::string&) { return base::Status(); };
+    options.gss = gss.get();
+    options.services.push_back({kProtocol, kMethods, [this](const rpc::IncomingCall& call) { Answer(call); }});
+    EXPECT_TRUE(server.Listen({"0.0.0.0", 8020}, std::move(options)).ok());
+  }
+  void Answer(const rpc::IncomingCall& call) {
+    if (standby) {
+      return server.Fail(call.token, endpoints::yarn::exceptions::kStandby,
+                         "Operation category WRITE is not supported");
+    }
+    callers.push_back(call.caller.principal);
+    h::RenewDelegationTokenRequestProto request;
+    EXPECT_TRUE(request.ParseFrom(call.request, h::kAnswer).ok());
+    if (call.method == "cancelDelegationToken") {
+      cancelled = request.token.identifier;
+      return server.ReplyMessage(call.token, h::CancelDelegationTokenResponseProto{});
+    }
+    if (request.token.password != "password") {
+      return server.Fail(call.token, "org.apache.hadoop.security.AccessControlException", "wrong password");
+    }
+    h::RenewDelegationTokenResponseProto response;
+    response.new_expiry_time = 123;
+    server.ReplyMessage(call.token, response);
+  }
+  env_sim::Machine& machine;
+  std::unique_ptr<env::Gss> gss;
+  rpc::RpcServer server;
+  bool standby;
+  std::vector<std::string> callers;
+  std::string cancelled;
+};
+
+class TokenServicesTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<TokenService> Service(std::vector<env::Endpoint> at, const std::string& principal) {
+    TokenIssuer issuer{"HDFS_DELEGATION_TOKEN", kProtocol, principal, "dfs.namenode.kerberos.principal",
+                       [at = std::move(at)](const std::string&) { return at; }};
+    return MakeRpcTokenService(machine_.loop(), machine_.net(), std::move(issuer), {gss_.get()}, "yarn");
+  }
+  Outcome Renew(TokenService& service, const endpoints::yarn::RpcToken& token) {
+    std::optional<Outcome> outcome;
+    service.Renew(token, [&](const Outcome& renewed) { outcome.emplace(renewed); });
+    world_.RunUntil(world_.now() + base::Duration::Seconds(100), [&] { return outcome.has_value(); });
+    return outcome.value_or(Outcome(TokenService::Failure{"nothing"}));
+  }
+
+  env_sim::World world_{1};
+  env_sim::SimRealm realm_;
+  env_sim::Machine& machine_ = world_.AddMachine("rm.example.com");
+  std::unique_ptr<env::Gss> gss_ = realm_.As(machine_.loop(), "rm/rm.example.com@EXAMPLE.COM");
+  const endpoints::yarn::RpcToken token_{"identifier", "password", "HDFS_DELEGATION_TOKEN", "ha-hdfs:main"};
+};
+
+TEST_F(TokenServicesTest, RenewsAndCancelsWithTheManagersTicketAtWhicheverNameNodeIsActive) {
+  NameNode first(world_, realm_, "nn1", true), second(world_, realm_, "nn2", false);
+  const auto service = Service({{"nn1", 8020}, {"nn2", 8020}}, "nn/_HOST@EXAMPLE.COM");
+  const Outcome renewed = Renew(*service, token_);
+  ASSERT_TRUE(renewed.ok()) << renewed.error().why;
+  EXPECT_EQ(*renewed, 123);
+  EXPECT_EQ(second.callers, std::vector<std::string>{"rm/rm.example.com@EXAMPLE.COM"});
+  service->Cancel(token_);
+  world_.RunUntil(world_.now() + base::Duration::Seconds(10), [&] { return !second.cancelled.empty(); });
+  EXPECT_EQ(second.cancelled, "identifier");
+}
+
+TEST_F(TokenServicesTest, ARefusalIsFinalAndASilenceIsNot) {
+  NameNode only(world_, realm_, "nn1", false);
+  auto forged = token_;
+  forged.password = "guessed";
+  const Outcome refused = Renew(*Service({{"nn1", 8020}}, "nn/_HOST@EXAMPLE.COM"), forged);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_FALSE(refused.error().may_pass);
+  EXPECT_NE(refused.error().why.find("wrong password"), std::string::npos) << refused.error().why;
+  const Outcome silent = Renew(*Service({{"nn1", 9999}}, "nn/_HOST@EXAMPLE.COM"), token_);
+  ASSERT_FALSE(silent.ok());
+  EXPECT_TRUE(silent.error().may_pass);
+}
+
+TEST_F(TokenServicesTest, WhatTheConfigurationLacksIsSaid) {
+  const Outcome nameless = Renew(*Service({{"nn1", 8020}}, ""), token_);
+  EXPECT_EQ(nameless.error().why, "dfs.namenode.kerberos.principal is not set: nobody knows whose tokens these are");
+  const Outcome nowhere = Renew(*Service({}, "nn/_HOST@EXAMPLE.COM"), token_);
+  EXPECT_EQ(nowhere.error().why, "the service 'ha-hdfs:main' is no address, and no configured name");
+}
+
+}  // namespace
+}  // namespace fairlead::process::rm
