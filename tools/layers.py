@@ -66,9 +66,10 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
         "wire/yarn",
     "process/shuffle":
         "base endpoints/shuffle env model process/peers shuffle wire/json wire/spark_shuffle wire/spark_transport",
-    "process/driver":
-        "base env model process/application process/peers process/rpc tasks wire/engine wire/yarn",
     "process/executor": "base env model tasks wire/engine wire/spark_shuffle wire/spark_transport",
+    "process/driver":
+        "base env model process/application process/executor process/peers process/rpc tasks wire/engine wire/spark_shuffle "
+        "wire/spark_transport wire/yarn",
     "process/spark_rpc": "base endpoints/spark env process/peers wire/java_stream wire/spark_transport",
     "process/spark_master":
         "base endpoints/spark endpoints/yarn env model process/application process/http process/peers process/rpc "
@@ -100,7 +101,8 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
         "base config model process/http process/rm profiles scheduler scheduler/shared",
     "sim/cluster":
         "base endpoints/yarn env env_sim model process/driver process/executor process/nm process/rm "
-        "process/rpc process/shuffle scheduler scheduler/fairlead tasks wire/engine wire/hadoop_rpc wire/spark_shuffle wire/yarn",
+        "process/rpc process/shuffle scheduler scheduler/fairlead shuffle tasks wire/engine wire/hadoop_rpc wire/spark_shuffle "
+        "wire/yarn",
     "sim/standalone":
         "base endpoints/spark env env_sim process/http process/spark_master process/spark_rpc process/spark_worker "
         "sim/cluster wire/json",

@@ -239,9 +239,18 @@ struct HostRack {
   FL_FIELDS(host, rack)
 };
 
+/// The blocks of the shuffle are being merged by services on these hosts, each a run of reduce partitions
+/// (tasks/merge_rule.h): reducers are better off there. No host: they are not, after all.
+struct MergePlaced {
+  static constexpr std::string_view kName = "merge_placed";
+  ShuffleId shuffle = -1;
+  std::vector<std::string> hosts;
+  FL_FIELDS(shuffle, hosts)
+};
+
 using Event = std::variant<SubmitJob, CancelJob, CancelGroup, CancelStage, ExecutorAdded, ExecutorLost,
                            ExecutorDecommissioning, ExecutorLoad, BlockCached, TaskStarted, TaskSucceeded, TaskFailed,
-                           AskCommit, ForgetDatasets, HostRack>;
+                           AskCommit, ForgetDatasets, HostRack, MergePlaced>;
 
 // ---- effects -------------------------------------------------------------------------------------------------------
 

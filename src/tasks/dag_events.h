@@ -67,7 +67,7 @@ struct DagResubmitFailed {
 using DagEvent =
     std::variant<model::tasks::SubmitJob, model::tasks::CancelJob, model::tasks::CancelGroup, model::tasks::CancelStage,
                  DagExecutorKnown, DagExecutorAdded, DagExecutorLost, DagTaskEnded, DagSetFailed, DagResubmitFailed,
-                 model::tasks::BlockCached, model::tasks::ForgetDatasets>;
+                 model::tasks::BlockCached, model::tasks::ForgetDatasets, model::tasks::MergePlaced>;
 
 // ---- effects -------------------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "tasks/merge_rule.h"
 
 namespace fairlead::tasks {
 
@@ -75,11 +76,20 @@ void DagScheduler::Handle(const model::tasks::ForgetDatasets& event) {
   for (const ShuffleId shuffle : event.shuffles) {
     if (map_stages_.contains(shuffle)) continue;
     outputs_.erase(shuffle);
+    merge_hosts_.erase(shuffle);
   }
   for (const DatasetId dataset : event.datasets) {
     const bool used = std::any_of(stages_.begin(), stages_.end(),
                                   [&](const auto& entry) { return lineage_.Reaches(entry.second.dataset, dataset); });
     if (!used) lineage_.Forget(dataset);
+  }
+}
+
+void DagScheduler::Handle(const model::tasks::MergePlaced& event) {
+  if (event.hosts.empty() || !outputs_.contains(event.shuffle)) {
+    merge_hosts_.erase(event.shuffle);
+  } else {
+    merge_hosts_[event.shuffle] = event.hosts;
   }
 }
 
@@ -98,6 +108,11 @@ const MapOutputTable* DagScheduler::Outputs(ShuffleId shuffle) const {
 bool DagScheduler::IsIndeterminate(const Stage& stage) const {
   return config_.beyond.whole_stage_when_indeterminate &&
          lineage_.DeterminismOf(stage.dataset) == Determinism::kIndeterminate;
+}
+
+bool DagScheduler::HasTheSameRowsAgain(ShuffleId shuffle) const {
+  const Lineage::ShuffleUse* const use = lineage_.Shuffle(shuffle);
+  return use != nullptr && lineage_.DeterminismOf(use->parent) != Determinism::kIndeterminate;
 }
 
 std::string DagScheduler::Describe(const Stage& stage) const {
@@ -355,10 +370,15 @@ std::vector<TaskLocation> DagScheduler::PreferredLocations(DatasetId dataset, in
   return places;
 }
 
-/// Hosts of executors that hold a fifth or more of a small shuffle's input of the partition.
+/// Where the partition's input is merged; else hosts of executors that hold a fifth or more of a small shuffle's.
 std::vector<TaskLocation> DagScheduler::LargestInputs(const Dataset& dataset, int32_t partition) const {
   if (dataset.dependencies.size() != 1 || dataset.dependencies[0].kind != Dependency::Kind::kShuffle) return {};
   const MapOutputTable* table = Outputs(dataset.dependencies[0].shuffle);
+  if (const auto merge = merge_hosts_.find(dataset.dependencies[0].shuffle);
+      table != nullptr && merge != merge_hosts_.end()) {
+    const size_t at = MergerOf(partition, table->reduces(), merge->second.size());
+    return {{.kind = TaskLocation::Kind::kHost, .host = merge->second[at], .executor = {}}};
+  }
   if (table == nullptr || table->maps() >= kReduceLocalityMaps || table->reduces() >= kReduceLocalityReduces) {
     return {};
   }
@@ -803,6 +823,10 @@ void DagScheduler::HashInto(base::StateHasher& hasher) const {
       mix(table.place(map));
       mix(table.task(map));
     }
+  }
+  for (const auto& [shuffle, hosts] : merge_hosts_) {
+    mix(shuffle);
+    for (const std::string& host : hosts) hasher.Mix(host);
   }
 }
 

@@ -83,6 +83,8 @@ class DagScheduler {
   const IntHashSet& running() const { return running_; }
   const IntHashSet& failed() const { return failed_; }
   bool IsIndeterminate(const Stage& stage) const;
+  /// Each time they are made the outputs have the same rows, perhaps in another order.
+  bool HasTheSameRowsAgain(model::tasks::ShuffleId shuffle) const;
   /// A live stage writes or reads the shuffle.
   bool InUse(model::tasks::ShuffleId shuffle) const { return map_stages_.contains(shuffle); }
   /// Executors that hold an output of a shuffle that a live stage writes or reads.
@@ -113,6 +115,7 @@ class DagScheduler {
   void Handle(const DagResubmitFailed& event);
   void Handle(const model::tasks::BlockCached& event);
   void Handle(const model::tasks::ForgetDatasets& event);
+  void Handle(const model::tasks::MergePlaced& event);
 
   // Building stages.
   Stage& GetOrCreateMapStage(model::tasks::ShuffleId shuffle, model::tasks::JobId job);
@@ -172,6 +175,7 @@ class DagScheduler {
   IntHashSet running_;
   IntHashSet failed_;
   std::map<model::tasks::ShuffleId, MapOutputTable> outputs_;  // stay when their stage is gone
+  std::map<model::tasks::ShuffleId, std::vector<std::string>> merge_hosts_;
   int64_t epoch_ = 0;
   model::tasks::StageId next_stage_ = 0;
 };

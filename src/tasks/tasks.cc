@@ -76,6 +76,7 @@ class Tasks::Impl {
 
   const MapOutputTable* Outputs(model::tasks::ShuffleId shuffle) const { return dag_.Outputs(shuffle); }
   int64_t Epoch() const { return dag_.epoch(); }
+  bool HasTheSameRowsAgain(model::tasks::ShuffleId shuffle) const { return dag_.HasTheSameRowsAgain(shuffle); }
   std::vector<ExecutorIndex> CachedAt(model::tasks::DatasetId dataset, int32_t partition) const {
     if (!dag_.lineage().IsCachedPartition(dataset, partition)) return {};
     return dag_.lineage().CachedAt(dataset, partition);
@@ -135,6 +136,7 @@ class Tasks::Impl {
   void Apply(const model::tasks::CancelStage& event) { dag_.Apply(event, dag_effects_); }
   void Apply(const model::tasks::BlockCached& event) { dag_.Apply(event, dag_effects_); }
   void Apply(const model::tasks::ForgetDatasets& event) { dag_.Apply(event, dag_effects_); }
+  void Apply(const model::tasks::MergePlaced& event) { dag_.Apply(event, dag_effects_); }
   void Apply(const model::tasks::TaskStarted& event) { sets_.Started(event.task); }
 
   void Apply(const model::tasks::HostRack& event) {
@@ -670,6 +672,7 @@ View Tasks::GetView() const { return impl_->GetView(); }
 const MapOutputTable* Tasks::Outputs(model::tasks::ShuffleId shuffle) const { return impl_->Outputs(shuffle); }
 bool Tasks::InUse(model::tasks::ShuffleId shuffle) const { return impl_->InUse(shuffle); }
 int64_t Tasks::Epoch() const { return impl_->Epoch(); }
+bool Tasks::HasTheSameRowsAgain(model::tasks::ShuffleId shuffle) const { return impl_->HasTheSameRowsAgain(shuffle); }
 std::vector<ExecutorIndex> Tasks::CachedAt(model::tasks::DatasetId dataset, int32_t partition) const {
   return impl_->CachedAt(dataset, partition);
 }

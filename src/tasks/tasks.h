@@ -98,6 +98,8 @@ class Tasks {
   const MapOutputTable* Outputs(model::tasks::ShuffleId shuffle) const;
   /// A stage of a live job writes or may read the shuffle.
   bool InUse(model::tasks::ShuffleId shuffle) const;
+  /// Each time they are made the shuffle's outputs have the same rows, perhaps in another order.
+  bool HasTheSameRowsAgain(model::tasks::ShuffleId shuffle) const;
   /// Grows with every loss of outputs (Spark: MapOutputTracker epoch).
   int64_t Epoch() const;
 

@@ -96,6 +96,22 @@ void Shrink(Context& context, const Arguments& arguments) {
   std::printf("total %lld\n", static_cast<long long>(total));
 }
 
+/// merge OUTPUT MARKS: two shuffles of many short blocks, whose result is saved twice: once at once, once, from the
+/// same shuffles, when MARKS/go exists.
+void Merge(Context& context, const Arguments& arguments) {
+  const std::string& output = arguments.at(1);
+  const std::string& marks = arguments.at(2);
+  const auto sums = context.Range(0, 60'000, Partitions(24))
+                        .Map([](int64_t x) { return std::pair(x * 7919 % 3001, x); })
+                        .ReduceByKey([](int64_t a, int64_t b) { return a + b; }, Partitions(20))
+                        .Named("sums")
+                        .SortByKey(SortDirection::kAscending, Partitions(12));
+  sums.SaveText(output + "/first");
+  Mark(marks + "/saved", Pid());
+  Await(marks + "/go");
+  sums.SaveText(output + "/second");
+}
+
 /// slow OUTPUT: the first attempt of one task hangs.
 void Slow(Context& context, const Arguments& arguments) {
   const int64_t saved = context.Range(0, 40, Partitions(8))
@@ -338,6 +354,7 @@ void Faults(Context& context, const Arguments& arguments) {
   if (mode == "poison") return Poison(context);
   if (mode == "again") return Again(context, arguments);
   if (mode == "shrink") return Shrink(context, arguments);
+  if (mode == "merge") return Merge(context, arguments);
   if (mode == "slow") return Slow(context, arguments);
   if (mode == "fails") return Fails(context, arguments);
   if (mode == "distinct") return Distinct(context, arguments);

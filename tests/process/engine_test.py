@@ -106,6 +106,59 @@ class LostWork(WithACluster):
         self.finish(keeping)
 
 
+class Merging(WithACluster):
+    # A node holds one executor, so both nodes' services merge.
+    SPEC = registry.Spec(yarn_site=(("yarn.nodemanager.resource.memory-mb", 4096),
+                                    ("spark.shuffle.push.server.mergedShuffleFileManagerImpl", "org.apache.spark.network.shuffle.RemoteBlockPushResolver")))
+
+    def start_merging(self, name, merge):
+        out, marks = self.directory / name, self.directory / f"{name}-marks"
+        marks.mkdir()
+        # Nodes that were started again have other ports: the log is kept elsewhere.
+        options = ["--executors", "2", "--detach", "--conf", f"fairlead.shuffle.merge={merge}", "--event-log", marks]
+        return self.id_of(self.start(options, "merge", out, marks, executor_memory=2560)), out, marks
+
+    def end_of(self, application, out, marks):
+        """The result, which is there twice, and what each stage counted of merges."""
+        (marks / "go").touch()
+        until(lambda: self.cluster.app(application)["state"] == "FINISHED", "the end")
+        self.assertEqual(self.cluster.app(application)["finalStatus"], "SUCCEEDED", self.tool("logs", application))
+        stages = [{key: value for key, value in stage["summary"].items() if "merged" in key or key.startswith("blocks_") or key == "merging_services"}
+                  for stage in json.loads(self.tool("history", "--json", next(marks.glob("*.jsonl"))))["stages"]]
+        first = {path.name: path.read_bytes() for path in (out / "first").glob("part-*")}
+        self.assertEqual(first, {path.name: path.read_bytes() for path in (out / "second").glob("part-*")})
+        return first, [collections.Counter(stage) for stage in stages]
+
+    def test_merged_shuffles_give_the_same_bytes(self):
+        results = {}
+        for merge in ("off", "on", "auto"):
+            application, out, marks = self.start_merging(merge, merge)
+            results[merge], stages = self.end_of(application, out, marks)
+            sums = sum(stages, collections.Counter())
+            if merge == "on":
+                self.assertGreaterEqual(sums["blocks_merged"], 0.9 * 720, sums)  # 24 x 20 and 20 x 12
+                self.assertEqual(sums["blocks_written"], 720)
+                self.assertGreaterEqual(sums["blocks_read_merged"], 0.9 * (sums["blocks_read_merged"] + sums["blocks_read_single"]), sums)
+                self.assertEqual(sums["merged_fallbacks"], 0, stages)
+                self.assertRegex(self.tool("history", next(marks.glob("*.jsonl"))), r"merged: \d+ of 480 blocks written, .* by [12] service")
+            else:
+                self.assertFalse(sums, f"{merge}: so few blocks are not merged")
+        self.assertEqual(results["on"], results["off"])
+
+    def test_services_that_are_killed_and_files_that_are_gone_cost_no_result(self):
+        plain, _ = self.end_of(*self.start_merging("plain", "off"))
+        application, out, marks = self.start_merging("killed", "on")
+        until(lambda: (marks / "saved").exists(), "the first save")
+        self.cluster.restart("nm1", "nm2")
+        for merged in self.cluster.directory.glob(f"nm*-local/usercache/*/appcache/{application}/merge_manager_1/*/shuffleMerged_*"):
+            if int(merged.stem.rsplit("_", 1)[1]) % 2 == 0:  # of every other reduce partition
+                merged.unlink()
+        saved, stages = self.end_of(application, out, marks)
+        self.assertEqual(saved, plain)
+        self.assertGreater(stages[-1]["merged_fallbacks"], 0, "nothing was lost")
+        self.assertGreater(stages[-1]["blocks_read_merged"], 0, "what is there was not read")
+
+
 class OnACluster(WithACluster):
     def test_a_crashing_function_fails_its_stage_by_name_and_the_others_go_on(self):
         application, printed = self.finish(self.start([], "poison"))

@@ -157,6 +157,13 @@ function cached({ read, fetched, bytes: size, made }) {
   return words.length ? el("p", { class: "soft" }, `cached partitions: ${words.join(", ")}`) : undefined;
 }
 
+// What was merged of shuffles that the stage wrote and read.
+function merged({ written, together, single, fallbacks }) {
+  const words = [written && `${written.merged} of ${written.blocks} blocks written, ${bytes(written.bytes)}, by ${written.services} ${written.services === 1 ? "service" : "services"}`,
+    together + single > 0 && `${together} of ${together + single} blocks read`, fallbacks && `${fallbacks} of the others because merged ones could not be had`].filter(Boolean);
+  return words.length ? el("p", { class: "soft" }, `merged: ${words.join("; ")}`) : undefined;
+}
+
 // Failed ones first, then the slowest.
 function tasks(stage, sum) {
   const quantiles = (title, of, text) => [title, ...[of.min, of.p25, of.median, of.p75, of.max].map(some(sum.good, text))];
@@ -170,6 +177,7 @@ function tasks(stage, sum) {
     ...sum.found.map(({ text }) => why(text)),
     left > 0 ? el("p", { class: "why" }, `${left} of its ${left + stage.ends.length} ended tasks are beyond the log's bound: by executor and one by one are those before.`) : undefined,
     cached(sum.cached),
+    merged(sum.merged),
     ...table("Of tasks that succeeded", ["", "Least", "25 %", "Median", "75 %", "Largest"],
       [quantiles("Time", sum.time, took), quantiles("Waited for blocks", sum.wait, took), quantiles("Read", sum.read, bytes), quantiles("Wrote", sum.written, bytes), quantiles("Spilled", sum.spills, bytes)], ""),
     ...table("By executor", ["Executor", "Node", "Tasks", "Failed", "Taken back", "Median task", "Slowest", "Read", "Wrote", "Spilled"],

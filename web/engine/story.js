@@ -53,6 +53,7 @@ const HOW = {
   },
   tasks_omitted: (story) => { story.omitted = true; },
   stage_summed: (story, event) => { Object.assign(story.stages.get(key(event.stage, event.attempt)) ?? {}, { done: event.done, failed: event.failed, summed: event.summary }); },
+  shuffle_merged: (story, event) => { Object.assign(story.stages.get(key(event.stage, event.attempt)) ?? {}, { merged: event }); },
 };
 
 function quantiles(values) {
@@ -112,7 +113,10 @@ export function findings(sum, { bytes, took }) {
 
 // Of a stage: sums and quantiles of its tasks that succeeded, and how near their data all of them ran. Where the log has not all of them its
 // driver said it (StageSummary of src/engine/history/stage_summary.h).
-export const summary = (stage) => (stage.summed ? told(stage.summed) : summed(stage));
+export const summary = (stage) => (stage.summed ? told(stage.summed, stage.merged) : summed(stage));
+
+// Of shuffles that were merged: what the stage wrote, and what it read.
+const merges = (written, together, single, fallbacks) => ({ written, together, single, fallbacks });
 
 function summed(stage) {
   const good = stage.ends.filter((end) => end.end === "success");
@@ -134,6 +138,7 @@ function summed(stage) {
     spilled: sum((metrics) => metrics.spilled_bytes), records: sum((metrics) => metrics.records_read + metrics.shuffle_records_read), bad: sum((metrics) => metrics.bad_records),
     peak: good.reduce((most, { metrics }) => Math.max(most, metrics.peak_memory), 0), speculative: stage.ends.filter((end) => end.launch.speculative).length, levels, away,
     cached: { read: sum((metrics) => metrics.cached_read ?? 0), fetched: sum((metrics) => metrics.cached_fetched ?? 0), bytes: sum((metrics) => metrics.cached_bytes_fetched ?? 0), made: sum((metrics) => metrics.cached_made ?? 0) },
+    merged: merges(stage.merged, sum((metrics) => metrics.blocks_read_merged ?? 0), sum((metrics) => metrics.blocks_read_single ?? 0), sum((metrics) => metrics.merged_fallbacks ?? 0)),
     failed: stage.ends.length - good.length - taken, taken,
     slow: standing(length, time, SLOW_MS), large: standing(readBy, read, LARGE_BYTES),
     spilling: good.filter(({ metrics }) => metrics.spilled_bytes > 0).length,
@@ -141,12 +146,13 @@ function summed(stage) {
   };
 }
 
-const told = (sum) => ({
+const told = (sum, merged) => ({
   good: sum.succeeded, time: sum.duration_ms, wait: sum.fetch_wait_ms, read: sum.read_bytes, written: sum.written_bytes, spills: sum.spill_bytes,
   input: sum.input_bytes, output: sum.output_bytes, shuffleRead: sum.shuffle_read_bytes, shuffleWritten: sum.shuffle_written_bytes,
   spilled: sum.spilled_bytes, records: sum.records_read, bad: sum.bad_records, peak: sum.peak_memory, speculative: sum.speculative,
   levels: new Map(sum.levels), away: new Map(sum.away),
   cached: { read: sum.cached_read, fetched: sum.cached_fetched, bytes: sum.cached_bytes_fetched, made: sum.cached_made },
+  merged: merges(merged, sum.blocks_read_merged ?? 0, sum.blocks_read_single ?? 0, sum.merged_fallbacks ?? 0),
   failed: sum.failed, taken: sum.taken_back ?? 0,
   slow: sum.slow_tasks, large: sum.large_reads, spilling: sum.spilling_tasks, slowExecutors: sum.slow_executors,
 });

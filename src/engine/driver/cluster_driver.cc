@@ -105,6 +105,7 @@ class Cluster {
   /// The page's URL; empty when it could not be had.
   std::string StartPage();
   pd::ExecutorLaunch MakeLaunch(const env::Endpoint& driver);
+  void MergeShuffles();
 
   const JobSettings settings_;
   const DriverContainer container_;
@@ -144,7 +145,18 @@ pd::ExecutorLaunch Cluster::MakeLaunch(const env::Endpoint& driver) {
   return launch;
 }
 
+void Cluster::MergeShuffles() {
+  pd::MergeSettings settings;
+  settings.when = MakeMergeWhen(settings_).value();  // the settings were read before
+  if (settings.when == tasks::MergeWhen::kNever) return;
+  settings.application_id = settings_.application_id;
+  settings.app_attempt = ApplicationAttempt();
+  settings.security = *MakeShuffleSecurity(settings_, secret_);
+  session_.driver().MergeShuffles(session_.loop(), std::move(settings));
+}
+
 base::Status Cluster::Start() {
+  MergeShuffles();
   progress_ = std::make_unique<Progress>(session_.loop(), session_.driver(), stderr, false);
   session_.driver().AddListener(progress_.get());
   pd::FleetSettings settings;

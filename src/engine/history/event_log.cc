@@ -136,6 +136,7 @@ void EventLog::OnEvent(const mt::Event& event) {
     Say(history::ExecutorLeft{Now(), gone.id, lost->message});
   } else if (const auto* forgotten = std::get_if<mt::ForgetDatasets>(&event)) {
     for (const mt::DatasetId dataset : forgotten->datasets) dataset_names_.erase(dataset);
+    for (const mt::ShuffleId shuffle : forgotten->shuffles) writers_.erase(shuffle);
   }
 }
 
@@ -147,7 +148,15 @@ void EventLog::OnTaskDone(const wire::engine::TaskDone& done) {
 
 void EventLog::OnTaskBroke(const wire::engine::TaskBroke& broke) { outcomes_[broke.task].reason = broke.message; }
 
+void EventLog::OnMerged(const process::driver::MergeResult& result) {
+  const auto writer = writers_.find(result.shuffle);
+  if (writer == writers_.end()) return;
+  Say(history::ShuffleMerged{Now(), writer->second.first, writer->second.second, result.blocks, result.merged,
+                             result.bytes, static_cast<int32_t>(result.services.size())});
+}
+
 void EventLog::On(const mt::StageSubmitted& stage) {
+  if (stage.shuffle >= 0) writers_[stage.shuffle] = {stage.stage, stage.attempt};
   Say(history::StageStarted{Now(), stage.stage, stage.attempt, stage.job, dataset_names_[stage.dataset],
                             static_cast<int32_t>(stage.partitions.size()), stage.shuffle >= 0, stage.parents});
 }

@@ -39,6 +39,7 @@ class EventLog : public process::driver::DriverListener {
   void OnEffect(const model::tasks::Effect& effect) override;
   void OnTaskDone(const wire::engine::TaskDone& done) override;
   void OnTaskBroke(const wire::engine::TaskBroke& broke) override;
+  void OnMerged(const process::driver::MergeResult& result) override;
 
  private:
   struct Outcome {
@@ -72,11 +73,12 @@ class EventLog : public process::driver::DriverListener {
   bool full_ = false;
   std::set<std::pair<int32_t, int32_t>> left_out_;  // stages, with attempts, whose ends are not in the file
   std::map<model::tasks::DatasetId, std::string> dataset_names_;
-  std::unordered_map<uint32_t, KnownExecutor> executors_;     // by index
-  std::map<std::string, std::set<std::string>> alive_;        // ids by host
-  std::unordered_map<uint32_t, std::string> loss_;            // why an executor went, by index
-  std::unordered_map<int64_t, history::TaskLaunched> tasks_;  // that run
-  std::unordered_map<int64_t, Outcome> outcomes_;             // reported, not yet judged by the core
+  std::map<model::tasks::ShuffleId, std::pair<int32_t, int32_t>> writers_;  // stages, with attempts, by what they write
+  std::unordered_map<uint32_t, KnownExecutor> executors_;                   // by index
+  std::map<std::string, std::set<std::string>> alive_;                      // ids by host
+  std::unordered_map<uint32_t, std::string> loss_;                          // why an executor went, by index
+  std::unordered_map<int64_t, history::TaskLaunched> tasks_;                // that run
+  std::unordered_map<int64_t, Outcome> outcomes_;                           // reported, not yet judged by the core
   env::Timer timer_{loop_};
   env::Timer soon_timer_{loop_};
 };

@@ -55,6 +55,7 @@ std::vector<uint32_t> SlowExecutors(const std::vector<const TaskRow*>& tasks, in
 StageSummary History::Summarize(const StageRow& stage) const {
   if (stage.dropped) return *stage.dropped;
   StageSummary sum;
+  AddMerged(stage.merged, sum);
   std::vector<const TaskRow*> good;
   for (const TaskRow& task : stage.tasks) {
     ++sum.levels[task.level];
@@ -78,6 +79,9 @@ StageSummary History::Summarize(const StageRow& stage) const {
     sum.cached_fetched += of.cached_fetched;
     sum.cached_bytes_fetched += of.cached_bytes_fetched;
     sum.cached_made += of.cached_made;
+    sum.blocks_read_merged += of.blocks_read_merged;
+    sum.blocks_read_single += of.blocks_read_single;
+    sum.merged_fallbacks += of.merged_fallbacks;
     sum.peak_memory = std::max(sum.peak_memory, of.peak_memory);
   }
   sum.succeeded = static_cast<int64_t>(good.size());
@@ -193,6 +197,21 @@ void History::On(const TaskFinished& event) {
   row.end = event.end;
   row.reason = event.reason;
   row.metrics = event.metrics;
+}
+
+void History::AddMerged(const ShuffleMerged& merged, StageSummary& sum) {
+  sum.blocks_written = merged.blocks;
+  sum.blocks_merged = merged.merged;
+  sum.bytes_merged = merged.bytes;
+  sum.merging_services = merged.services;
+}
+
+/// Comes after the stage's end, whose rows may be gone by then.
+void History::On(const ShuffleMerged& event) {
+  StageRow* const stage = Find(event.stage, event.attempt);
+  if (stage == nullptr) return;
+  stage->merged = event;
+  if (stage->dropped) AddMerged(event, *stage->dropped);
 }
 
 void History::On(const OutputLost& event) {

@@ -42,8 +42,9 @@ struct StageRow {
   StageStarted started;
   int64_t ended_ms = 0;  // 0: it runs, or its driver did not live to tell
   std::string failure;
-  int64_t done = 0;    // tasks with an output that is still there
-  int64_t failed = 0;  // attempts that ended otherwise, those that were taken back, too
+  ShuffleMerged merged;  // its own output, when that was merged
+  int64_t done = 0;      // tasks with an output that is still there
+  int64_t failed = 0;    // attempts that ended otherwise, those that were taken back, too
   int64_t running = 0;
   std::vector<TaskRow> tasks;              // in order of their ends, those that run last; empty once dropped
   std::optional<StageSummary> dropped;     // what is left of them then, or was told of all
@@ -99,6 +100,8 @@ class History {
   void On(const OutputLost& event);
   void On(const TasksOmitted&) { tasks_omitted_ = true; }
   void On(const StageSummed& event);
+  void On(const ShuffleMerged& event);
+  static void AddMerged(const ShuffleMerged& merged, StageSummary& sum);
   uint32_t ExecutorAt(const std::string& id);
   StageRow* Find(int32_t stage, int32_t attempt);
   void DropOldTasks();
@@ -128,6 +131,9 @@ std::vector<Finding> FindingsOf(const StageSummary& sum);
 
 /// What became of partitions of cached datasets, in words; empty: the stage read none.
 std::string CachedText(const StageSummary& sum);
+
+/// What was merged of shuffles that the stage wrote and read, in words; empty: nothing.
+std::string MergedText(const StageSummary& sum);
 
 /// For people at a terminal.
 std::string ToText(const History& history);

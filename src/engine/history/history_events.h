@@ -137,9 +137,22 @@ struct StageSummed {
   FL_FIELDS(at_ms, stage, attempt, done, failed, summary)
 };
 
-using Event =
-    std::variant<ApplicationStarted, ApplicationEnded, ExecutorJoined, ExecutorLeft, JobStarted, JobFinished,
-                 StageStarted, StageFinished, TaskLaunched, TaskFinished, OutputLost, TasksOmitted, StageSummed>;
+/// The blocks of the stage's shuffle were pushed to services that merge them, and that has ended.
+struct ShuffleMerged {
+  static constexpr std::string_view kName = "shuffle_merged";
+  int64_t at_ms = 0;
+  int32_t stage = 0;
+  int32_t attempt = 0;
+  int64_t blocks = 0;  // maps x reduce partitions
+  int64_t merged = 0;  // of them
+  int64_t bytes = 0;   // merged
+  int32_t services = 0;
+  FL_FIELDS(at_ms, stage, attempt, blocks, merged, bytes, services)
+};
+
+using Event = std::variant<ApplicationStarted, ApplicationEnded, ExecutorJoined, ExecutorLeft, JobStarted, JobFinished,
+                           StageStarted, StageFinished, TaskLaunched, TaskFinished, OutputLost, TasksOmitted,
+                           StageSummed, ShuffleMerged>;
 
 /// The event as a line of the log, with its end of line.
 std::string ToLine(const Event& event);

@@ -172,6 +172,7 @@ std::string StageLine(const StageJson& stage) {
   }
   for (const Finding& finding : stage.findings) line += "\n      " + finding.text;
   if (const std::string cached = CachedText(sum); !cached.empty()) line += "\n      " + cached;
+  if (const std::string merged = MergedText(sum); !merged.empty()) line += "\n      " + merged;
   if (!stage.failure.empty()) line += "\n      " + stage.failure;
   return line + "\n";
 }
@@ -214,6 +215,22 @@ std::string CachedText(const StageSummary& sum) {
   add(sum.cached_read, "read where they are kept");
   add(sum.cached_fetched, "fetched from other executors (" + BytesText(sum.cached_bytes_fetched) + ")");
   add(sum.cached_made, "made");
+  return text;
+}
+
+std::string MergedText(const StageSummary& sum) {
+  std::string text;
+  if (sum.blocks_written > 0) {
+    text = "merged: " + std::to_string(sum.blocks_merged) + " of " + std::to_string(sum.blocks_written) +
+           " blocks written, " + BytesText(sum.bytes_merged) + ", by " + base::Counted(sum.merging_services, "service");
+  }
+  if (sum.blocks_read_merged + sum.blocks_read_single > 0) {
+    text += (text.empty() ? "merged: " : "; ") + std::to_string(sum.blocks_read_merged) + " of " +
+            std::to_string(sum.blocks_read_merged + sum.blocks_read_single) + " blocks read";
+  }
+  if (sum.merged_fallbacks > 0) {
+    text += ", " + std::to_string(sum.merged_fallbacks) + " of the others because merged ones could not be had";
+  }
   return text;
 }
 

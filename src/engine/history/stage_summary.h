@@ -44,6 +44,15 @@ struct StageSummary {
   int64_t cached_fetched = 0;
   int64_t cached_bytes_fetched = 0;
   int64_t cached_made = 0;
+  /// Of the shuffle that the stage wrote: its blocks, how many were merged, their bytes, and by how many services.
+  int64_t blocks_written = 0;
+  int64_t blocks_merged = 0;
+  int64_t bytes_merged = 0;
+  int64_t merging_services = 0;
+  /// Of merged shuffles that it read; see TaskMetrics.
+  int64_t blocks_read_merged = 0;
+  int64_t blocks_read_single = 0;
+  int64_t merged_fallbacks = 0;
   /// The slowest task by the median one, in hundredths, and the largest input by the median one; 0: nothing to compare.
   int64_t duration_skew_percent = 0;
   int64_t input_skew_percent = 0;
@@ -61,7 +70,8 @@ struct StageSummary {
             output_bytes, shuffle_read_bytes, shuffle_written_bytes, spilled_bytes, records_read, bad_records,
             peak_memory, duration_skew_percent, input_skew_percent, levels, away, cached_read, cached_fetched,
             cached_bytes_fetched, cached_made, spill_bytes, slow_tasks, large_reads, spilling_tasks, slow_executors,
-            taken_back)
+            taken_back, blocks_written, blocks_merged, bytes_merged, merging_services, blocks_read_merged,
+            blocks_read_single, merged_fallbacks)
   /// Worth a look: tasks that took or read far more than the others.
   bool skewed() const { return slow_tasks > 0 || large_reads > 0; }
 };

@@ -1,5 +1,7 @@
 #include "engine/io/job_files.h"
 
+#include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 
@@ -59,6 +61,19 @@ std::string BuildId() {
   std::snprintf(text, sizeof text, "%016llx",
                 static_cast<unsigned long long>(XXH3_64bits(program.data(), program.size())));
   return text;
+}
+
+int32_t ApplicationAttempt() {
+  // container_[eEPOCH_]CLUSTER_APPLICATION_ATTEMPT_CONTAINER
+  const std::string id = Environment("CONTAINER_ID");
+  const size_t container = id.rfind('_');
+  const size_t attempt =
+      container == std::string::npos || container == 0 ? std::string::npos : id.rfind('_', container - 1);
+  int32_t number = 0;
+  if (attempt != std::string::npos) {
+    std::from_chars(id.data() + attempt + 1, id.data() + container, number);
+  }
+  return std::max(number, 1);
 }
 
 std::vector<std::string> SplitCommas(const std::string& text) {

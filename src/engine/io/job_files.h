@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ std::string ReadTokenFile();
 
 /// Differs between binaries: a hash of the running program's file.
 std::string BuildId();
+
+/// The number of the application's attempt that this driver or executor belongs to, from CONTAINER_ID; 1 without.
+int32_t ApplicationAttempt();
 
 std::vector<std::string> SplitCommas(const std::string& text);
 

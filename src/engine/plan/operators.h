@@ -65,9 +65,15 @@ struct TaskMetrics {
   int64_t cached_fetched = 0;
   int64_t cached_bytes_fetched = 0;
   int64_t cached_made = 0;
+  /// Of a shuffle that was merged: blocks read in chunks of the merged partition, those read by themselves, and how
+  /// many of these because a chunk could not be had or was damaged.
+  int64_t blocks_read_merged = 0;
+  int64_t blocks_read_single = 0;
+  int64_t merged_fallbacks = 0;
   FL_FIELDS(records_read, bytes_read, records_written, bytes_written, shuffle_records_read, shuffle_bytes_local,
             shuffle_bytes_remote, shuffle_records_written, shuffle_bytes_written, spilled_bytes, fetch_wait_ns, run_ns,
-            bad_records, peak_memory, cached_read, cached_fetched, cached_bytes_fetched, cached_made)
+            bad_records, peak_memory, cached_read, cached_fetched, cached_bytes_fetched, cached_made,
+            blocks_read_merged, blocks_read_single, merged_fallbacks)
 };
 
 /// What a finished task hands back.

@@ -9,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "endpoints/yarn/credentials.h"
+#include "engine/io/files.h"
 #include "engine/io/job_files.h"
 #include "engine/records/errors.h"
 #include "engine/run/executor.h"
@@ -20,7 +21,9 @@
 #include "env_posix/posix_loop.h"
 #include "process/executor/driver_connection.h"
 #include "process/executor/shuffle_client.h"
+#include "process/executor/shuffle_pusher.h"
 #include "wire/hadoop_rpc/base64.h"
+#include "wire/spark_shuffle/layout.h"
 
 namespace fairlead::engine {
 
@@ -46,7 +49,10 @@ class ExecutorProcess {
  private:
   void RegisterAtShuffleService(int tries);
   void ServeOwnFiles(const std::string& why);
+  void PrepareMerges(const JobSettings& settings);
+  void AskWhetherItMerges();
   void ConnectToDriver();
+  void OnMessage(we::Message message);
   void TellLoad();
   void End(int code, const std::string& reason);
 
@@ -60,6 +66,10 @@ class ExecutorProcess {
   std::unique_ptr<OwnShuffleService> own_service_;
   std::unique_ptr<pe::ShuffleClient> shuffle_client_;
   std::unique_ptr<RemoteBlocksOverNet> remote_;
+  // When shuffles may be merged.
+  std::unique_ptr<env::Disk> disk_;
+  std::unique_ptr<pe::ShuffleClient> push_client_;
+  std::unique_ptr<pe::ShufflePusher> pusher_;
   std::unique_ptr<pe::DriverConnection> connection_;
   std::shared_ptr<Outbox> outbox_;
   std::unique_ptr<Executor> executor_;
@@ -125,6 +135,35 @@ ExecutorProcess::ExecutorProcess(const std::string& executor_id) : loop_(env_pos
   shuffle_client_->Authenticate(security_);
   shuffle_client_->UseLocalSockets(*loop_, ::geteuid());
   remote_ = std::make_unique<RemoteBlocksOverNet>(*loop_, *shuffle_client_);
+  PrepareMerges(settings);
+}
+
+/// The node's service writes what it merges into directories that are there: as Spark's executors make them.
+void ExecutorProcess::PrepareMerges(const JobSettings& settings) {
+  const base::Result<tasks::MergeWhen> when = MakeMergeWhen(settings);
+  if (!when) throw JobError(when.error().message);
+  if (*when == tasks::MergeWhen::kNever || settings.shuffle_port <= 0) return;
+  const std::string name = "merge_manager_" + std::to_string(ApplicationAttempt());
+  for (const std::string& directory : SplitCommas(Environment("LOCAL_DIRS", "."))) {
+    for (int32_t i = 0; i < wire::spark_shuffle::kSubDirsPerLocalDir; ++i) {
+      char sub[4];
+      std::snprintf(sub, sizeof sub, "%02x", static_cast<unsigned>(i));
+      MakeDirectories(directory + "/" + name + "/" + sub, 0770);
+    }
+  }
+  shuffle_client_->KeepMergedIn(name, ApplicationAttempt());
+  disk_ = env_posix::MakePosixDisk();
+  pe::ShuffleClient::Limits limits;
+  limits.connect = base::Duration::Seconds(2);  // the driver does not wait long for pushes
+  push_client_ = std::make_unique<pe::ShuffleClient>(*loop_, *loop_, settings.application_id, limits);
+  push_client_->Authenticate(security_);
+  pe::ShufflePusher::Hooks hooks;
+  hooks.done = [this](const we::MapPushed& pushed) { connection_->Send(pushed); };
+  pusher_ = std::make_unique<pe::ShufflePusher>(*loop_, *disk_, *push_client_, options_.local_directories,
+                                                pe::ShufflePusher::Limits(), std::move(hooks));
+  options_.on_written = [this](int32_t shuffle, int32_t map, int64_t task) {
+    loop_->Post([this, shuffle, map, task] { pusher_->Wrote(shuffle, map, task); });
+  };
 }
 
 int ExecutorProcess::Run() {
@@ -137,6 +176,7 @@ int ExecutorProcess::Run() {
     loop_->Post([this] { ServeOwnFiles("no port of one is configured"); });
   }
   loop_->Run();
+  pusher_.reset();
   connection_.reset();
   own_service_.reset();
   // Threads in user code may never end; nothing is lost by leaving them.
@@ -147,7 +187,7 @@ int ExecutorProcess::Run() {
 void ExecutorProcess::RegisterAtShuffleService(int tries) {
   shuffle_client_->Register(shuffle_service_, hello_.executor_id, options_.local_directories,
                             [this, tries](base::Status status) {
-                              if (status.ok()) return ConnectToDriver();
+                              if (status.ok()) return AskWhetherItMerges();
                               const std::string why = shuffle_service_.ToString() + ": " + status.error().message;
                               const bool away = status.error().code == static_cast<int>(pe::FetchError::kConnection);
                               if (own_service_) return End(1, "cannot register at the own shuffle service " + why);
@@ -173,16 +213,33 @@ void ExecutorProcess::ServeOwnFiles(const std::string& why) {
   RegisterAtShuffleService(0);
 }
 
+void ExecutorProcess::AskWhetherItMerges() {
+  if (!pusher_ || own_service_) return ConnectToDriver();
+  shuffle_client_->AskWhetherItMerges(shuffle_service_, [this](bool merges) {
+    hello_.service_merges = merges;
+    ConnectToDriver();
+  });
+}
+
+void ExecutorProcess::OnMessage(we::Message message) {
+  if (std::holds_alternative<we::Launch>(message)) outbox_->ExpectStarts();
+  if (auto* const order = std::get_if<we::PushShuffle>(&message)) {
+    if (pusher_) pusher_->Begin(std::move(*order));
+    return;
+  }
+  if (const auto* const forget = std::get_if<we::Forget>(&message); forget != nullptr && pusher_) {
+    for (const int32_t shuffle : forget->shuffles) pusher_->Forget(shuffle);
+  }
+  executor_->OnMessage(std::move(message));
+}
+
 void ExecutorProcess::ConnectToDriver() {
   pe::DriverConnection::Callbacks callbacks;
   callbacks.on_welcome = [this](const we::Welcome& welcome) {
     executor_->set_index(welcome.executor);
     if (load_meter_) TellLoad();
   };
-  callbacks.on_message = [this](we::Message message) {
-    if (std::holds_alternative<we::Launch>(message)) outbox_->ExpectStarts();
-    executor_->OnMessage(std::move(message));
-  };
+  callbacks.on_message = [this](we::Message message) { OnMessage(std::move(message)); };
   callbacks.on_end = [this](const std::string& reason, bool orderly) { End(orderly ? 0 : 1, reason); };
   connection_ = std::make_unique<pe::DriverConnection>(*loop_, *loop_, secret_, hello_, std::move(callbacks));
   connection_->Connect(driver_);

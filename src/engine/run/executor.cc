@@ -15,6 +15,7 @@
 #include "engine/run/local_blocks.h"
 #include "engine/shuffle/shuffle_writer.h"
 #include "model/tasks.h"
+#include "tasks/merge_rule.h"
 #include "wire/spark_shuffle/layout.h"
 
 namespace fairlead::engine {
@@ -27,6 +28,12 @@ namespace {
 
 /// Comes from the job's own driver.
 constexpr base::BudgetKind kPlanKind = base::DecodedKind("a stage's plan", SIZE_MAX, 1024);
+
+/// Some of the reduce partition's blocks are.
+bool IsMerged(const process::executor::ExecutorCore::Outputs& outputs, int32_t reduce) {
+  return !outputs.merge.mergers.empty() && static_cast<size_t>(reduce) < outputs.merged.size() &&
+         outputs.merged[static_cast<size_t>(reduce)] != 0;
+}
 
 }  // namespace
 
@@ -68,18 +75,34 @@ class Executor::Context : public TaskContext {
     const Outputs outputs = executor_.WaitForOutputs(shuffle, *this);
     if (!outputs.table) throw FetchFailed(shuffle, -1, UINT32_MAX, "the driver knows no outputs of this shuffle");
     if (reduce < 0 || reduce >= outputs.table->reduces()) throw TaskError("shuffle has no such partition");
-    std::vector<BlockRequest> local, remote;
     for (int32_t map = 0; map < outputs.table->maps(); ++map) {
       if (outputs.table->place(map) == tasks::MapOutputTable::kMissing) {
         throw FetchFailed(shuffle, map, UINT32_MAX, "map output " + std::to_string(map) + " is missing");
       }
     }
-    for (const tasks::MapOutputTable::Block& block : outputs.table->BlocksOf(reduce)) {
-      const BlockRequest request{shuffle, block.map, block.task, reduce, block.bytes, block.place};
-      (block.place == executor_.index_ || executor_.remote_ == nullptr ? local : remote).push_back(request);
+    const auto request = [&](const tasks::MapOutputTable::Block& block) {
+      return BlockRequest{shuffle, block.map, block.task, reduce, block.bytes, block.place};
+    };
+    process::executor::MergedInput wanted{{}, outputs.table->BlocksOf(reduce)};
+    std::vector<ChunkRequest> chunks;
+    if (executor_.remote_ != nullptr && IsMerged(outputs, reduce)) {
+      const auto& mergers = outputs.merge.mergers;
+      const we::Merger& by = mergers[tasks::MergerOf(reduce, outputs.table->reduces(), mergers.size())];
+      wanted = executor_.remote_->FindMerged(shuffle, reduce, std::move(wanted.rest), by, *this);
+      metrics.blocks_read_single += static_cast<int64_t>(wanted.rest.size());
+      for (const auto& chunk : wanted.chunks) {
+        chunks.push_back({by, chunk.number, {}, chunk.bytes});
+        for (const auto& block : chunk.blocks) chunks.back().blocks.push_back(request(block));
+      }
+    }
+    std::vector<BlockRequest> local, remote;
+    for (const auto& block : wanted.rest) {
+      (block.place == executor_.index_ || executor_.remote_ == nullptr ? local : remote).push_back(request(block));
     }
     std::unique_ptr<ShuffleInput> input;
-    if (!remote.empty()) input = executor_.remote_->Fetch(std::move(remote), outputs.places, *this);
+    if (!remote.empty() || !chunks.empty()) {
+      input = executor_.remote_->Fetch(std::move(remote), std::move(chunks), outputs.places, *this);
+    }
     // Local blocks first: remote ones come in meanwhile.
     std::unique_ptr<ShuffleInput> near = ReadLocalBlocks(std::move(local), executor_.options_.local_directories, *this);
     return input ? Concatenate(std::move(near), std::move(input)) : std::move(near);
@@ -405,9 +428,12 @@ void Executor::Execute(const Work& work, Context& context) {
     program.Run(context, work.launch.partition);
     context.CheckKilled();
     good = true;
-    if (program.plan().shuffle >= 0) {
-      const std::lock_guard lock(mutex_);
-      core_.Wrote(program.plan().shuffle, work.launch.task);
+    if (const int32_t shuffle = program.plan().shuffle; shuffle >= 0) {
+      {
+        const std::lock_guard lock(mutex_);
+        core_.Wrote(shuffle, work.launch.task);
+      }
+      if (options_.on_written) options_.on_written(shuffle, work.launch.partition, work.launch.task);
     }
   } catch (const TaskKilled& killed) {
     broke.kind = static_cast<int32_t>(FailureKind::kKilled);

@@ -13,6 +13,7 @@
 
 #include "engine/plan/operators.h"
 #include "process/executor/executor_core.h"
+#include "process/executor/merged_chunks.h"
 #include "wire/engine/messages.h"
 
 namespace fairlead::engine {
@@ -25,6 +26,14 @@ struct BlockRequest {
   int32_t reduce = 0;
   int64_t bytes = 0;  // about
   uint32_t place = 0;
+};
+
+/// A chunk of a merged partition, and the blocks that it holds.
+struct ChunkRequest {
+  wire::engine::Merger by;
+  int32_t chunk = 0;
+  std::vector<BlockRequest> blocks;
+  int64_t bytes = 0;  // about
 };
 
 /// A partition of a cached dataset that another executor has written for others.
@@ -40,11 +49,17 @@ struct KeptBlock {
 class RemoteBlocks {
  public:
   virtual ~RemoteBlocks() = default;
-  /// Starts to fetch `blocks` of `place`; they arrive in any order, within bounded bytes in flight. The input ends
-  /// after the last one and throws FetchFailed for the first that cannot be had.
-  virtual std::unique_ptr<ShuffleInput> Fetch(std::vector<BlockRequest> blocks,
+  /// Starts to fetch `blocks` and `chunks`; they arrive in any order, within bounded bytes in flight. A chunk that
+  /// cannot be had, or is damaged, is replaced by its blocks. The input ends after the last one and throws FetchFailed
+  /// for the first block that cannot be had.
+  virtual std::unique_ptr<ShuffleInput> Fetch(std::vector<BlockRequest> blocks, std::vector<ChunkRequest> chunks,
                                               const std::map<uint32_t, wire::engine::Place>& places,
                                               TaskContext& task) = 0;
+  /// Which of `wanted`, the blocks of the reduce partition, can be had in chunks that `by` has merged. Waits; throws
+  /// TaskKilled.
+  virtual process::executor::MergedInput FindMerged(int32_t shuffle, int32_t reduce,
+                                                    std::vector<tasks::MapOutputTable::Block> wanted,
+                                                    const wire::engine::Merger& by, TaskContext& task) = 0;
   /// The bytes of `block`, whole; null when they cannot be had as they were written. Waits; throws TaskKilled.
   virtual std::shared_ptr<const Buffer> FetchKept(const KeptBlock& block, TaskContext& task) = 0;
 };
@@ -54,6 +69,8 @@ struct ExecutorOptions {
   int64_t memory_bytes = 512 << 20;            // for all tasks together
   std::vector<std::string> local_directories;  // block manager directories (Spark's layout), made when missing
   std::string scratch_directory;
+  /// A task has written its output of a shuffle; called from any thread, before the driver hears of it. May be empty.
+  std::function<void(int32_t shuffle, int32_t map, int64_t task)> on_written;
 };
 
 /// An executor: threads that run tasks as the driver's messages say. Needs nothing of the network but two functions:

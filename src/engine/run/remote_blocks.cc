@@ -7,9 +7,11 @@
 #include <mutex>
 
 #include "engine/io/file_pieces.h"
+#include "engine/io/files.h"
 #include "engine/records/buffer.h"
 #include "engine/records/errors.h"
 #include "engine/records/frame.h"
+#include "engine/run/sound_chunk.h"
 
 namespace fairlead::engine {
 
@@ -40,8 +42,44 @@ struct Request {
   std::vector<BlockRequest> blocks;
   int64_t bytes = 0;
   int tries = 0;
-  std::shared_ptr<Streamed> streamed;  // of a request for one large block
+  std::shared_ptr<Streamed> streamed;         // of a request for one large block
+  std::shared_ptr<const ChunkRequest> chunk;  // of a request for a chunk, which has these blocks
 };
+
+using Places = std::map<uint32_t, wire::engine::Place>;
+
+/// One request for each part of the blocks that may be on its way together.
+std::deque<Request> RequestsFor(const std::vector<BlockRequest>& blocks, const Places& places, int64_t in_flight_max) {
+  std::map<uint32_t, std::vector<BlockRequest>> by_place;
+  for (const BlockRequest& block : blocks) by_place[block.place].push_back(block);
+  std::deque<Request> requests;
+  for (auto& [place, wanted] : by_place) {
+    const auto known = places.find(place);
+    if (known == places.end() || known->second.port <= 0) {
+      throw FetchFailed(wanted.front().shuffle, wanted.front().map_index, place,
+                        "nobody serves the files of its executor");
+    }
+    const env::Endpoint service{known->second.host, static_cast<uint16_t>(known->second.port)};
+    Request request{service, known->second.executor_id, {}, 0, 0, nullptr, nullptr};
+    for (const BlockRequest& block : wanted) {
+      if (block.bytes > in_flight_max) {
+        const int64_t window = in_flight_max / 5;
+        requests.push_back(
+            {service, request.executor_id, {block}, window, 0, std::make_shared<Streamed>(window), nullptr});
+        continue;
+      }
+      if (!request.blocks.empty() && request.bytes + block.bytes > in_flight_max / 5) {
+        requests.push_back(request);
+        request.blocks.clear();
+        request.bytes = 0;
+      }
+      request.blocks.push_back(block);
+      request.bytes += block.bytes;
+    }
+    if (!request.blocks.empty()) requests.push_back(std::move(request));
+  }
+  return requests;
+}
 
 /// A block or a piece of one that has come: bytes, or a range of an open file that the task reads itself.
 struct Arrival {
@@ -50,16 +88,22 @@ struct Arrival {
   std::shared_ptr<Buffer> copy;
   std::shared_ptr<env::File> file;
   int64_t offset = 0;
-  std::shared_ptr<Streamed> streamed;  // a piece of such a block
-  bool last = true;                    // of the block's pieces; this one is empty
+  std::shared_ptr<Streamed> streamed;                   // a piece of such a block
+  bool last = true;                                     // of the block's pieces; this one is empty
+  std::shared_ptr<const ChunkRequest> chunk = nullptr;  // it is this chunk
 };
 
 /// One task's fetch. The members above the line belong to the loop's thread, those below to both, under the mutex.
 class FetchState : public std::enable_shared_from_this<FetchState> {
  public:
-  FetchState(env::Loop& loop, pe::ShuffleClient& client, const RemoteBlocksOptions& options,
-             std::deque<Request> requests, size_t blocks)
-      : loop_(loop), client_(client), options_(options), requests_(std::move(requests)), missing_(blocks) {}
+  FetchState(env::Loop& loop, pe::ShuffleClient& client, const RemoteBlocksOptions& options, Places places,
+             std::deque<Request> requests, size_t missing)
+      : loop_(loop),
+        client_(client),
+        options_(options),
+        places_(std::move(places)),
+        requests_(std::move(requests)),
+        missing_(missing) {}
 
   /// Loop: sends requests while there is room. Always at least one, however large.
   void Pump() {
@@ -99,6 +143,9 @@ class FetchState : public std::enable_shared_from_this<FetchState> {
         throw TaskKilled();
       }
     }
+    const int64_t fallen_back = std::exchange(fallen_back_, 0);
+    task.metrics.merged_fallbacks += fallen_back;
+    task.metrics.blocks_read_single += fallen_back;
     if (ready_.empty()) {
       if (failure_) {
         stopped_ = true;
@@ -112,6 +159,18 @@ class FetchState : public std::enable_shared_from_this<FetchState> {
     last_bytes_ = arrival.bytes;
     last_streamed_ = arrival.streamed;
     return arrival;
+  }
+
+  /// Task: the chunk that was given out last is damaged; its blocks come instead.
+  void Replace(const std::shared_ptr<const ChunkRequest>& chunk) {
+    {
+      const std::lock_guard lock(mutex_);
+      ++missing_;
+    }
+    loop_.Post([self = shared_from_this(), chunk] {
+      self->FallBack(*chunk);
+      self->Pump();
+    });
   }
 
   void Stop() {
@@ -192,8 +251,64 @@ class FetchState : public std::enable_shared_from_this<FetchState> {
     if (streamed->unread > streamed->window) streamed->stream->Pause();
   }
 
+  void SendChunk(const std::shared_ptr<Request>& request) {
+    const auto arrived = std::make_shared<bool>(false);
+    pe::ShuffleClient::FetchCallbacks callbacks;
+    callbacks.on_block = [self = shared_from_this(), request, arrived](size_t, std::string_view bytes) {
+      *arrived = true;
+      auto copy = std::make_shared<Buffer>(bytes.size());
+      copy->Append(bytes);
+      self->Arrived({request->blocks.front(), static_cast<int64_t>(bytes.size()), std::move(copy), nullptr, 0, nullptr,
+                     true, request->chunk});
+    };
+    callbacks.on_file = [self = shared_from_this(), request, arrived](size_t, std::shared_ptr<env::File> file,
+                                                                      int64_t offset, int64_t length) {
+      *arrived = true;
+      self->Arrived({request->blocks.front(), length, nullptr, std::move(file), offset, nullptr, true, request->chunk});
+    };
+    callbacks.on_end = [self = shared_from_this(), request, arrived](const base::Status& status) {
+      self->in_flight_ -= request->bytes;
+      if (!*arrived) self->ChunkBroken(*request, status);
+      self->Pump();
+    };
+    const BlockRequest& block = request->blocks.front();
+    client_.FetchChunks(request->service, block.shuffle, block.reduce, {request->chunk->chunk}, std::move(callbacks));
+  }
+
+  void ChunkBroken(const Request& request, const base::Status& status) {
+    const bool worth_it = !status.ok() && status.error().code == static_cast<int>(pe::FetchError::kConnection);
+    if (worth_it && request.tries < options_.chunk_retries) return TryAgain(request);
+    FallBack(*request.chunk);
+  }
+
+  /// The blocks of the chunk, which counts as one that is missing, are fetched by themselves.
+  void FallBack(const ChunkRequest& chunk) {
+    std::deque<Request> requests;
+    try {
+      requests = RequestsFor(chunk.blocks, places_, options_.in_flight_max);
+    } catch (const FetchFailed& failed) {
+      const std::lock_guard lock(mutex_);
+      if (!failure_) failure_.emplace(failed);
+      return changed_.notify_one();
+    }
+    requests_.insert(requests_.begin(), requests.begin(), requests.end());
+    const std::lock_guard lock(mutex_);
+    missing_ += chunk.blocks.size() - 1;
+    fallen_back_ += static_cast<int64_t>(chunk.blocks.size());
+  }
+
+  void TryAgain(Request request) {
+    const base::Duration wait = std::min(options_.first_wait * (int64_t{1} << request.tries), options_.wait_max);
+    ++request.tries;
+    loop_.After(wait, [self = shared_from_this(), request = std::move(request)]() mutable {
+      self->requests_.push_front(std::move(request));
+      self->Pump();
+    });
+  }
+
   void Send(const std::shared_ptr<Request>& request) {
     if (request->streamed) return SendStreamed(request);
+    if (request->chunk) return SendChunk(request);
     std::vector<pe::ShuffleClient::Block> blocks;
     for (const BlockRequest& block : request->blocks) blocks.push_back({block.map_task, block.reduce});
     auto arrived = std::make_shared<std::vector<bool>>(blocks.size(), false);
@@ -245,17 +360,13 @@ class FetchState : public std::enable_shared_from_this<FetchState> {
     if (rest.blocks.empty()) return;
     const bool worth_it = error.code == static_cast<int>(pe::FetchError::kConnection);
     if (!worth_it || rest.tries >= options_.retries) return Fail(rest.blocks.front(), error.message);
-    const base::Duration wait = std::min(options_.first_wait * (int64_t{1} << rest.tries), options_.wait_max);
-    ++rest.tries;
-    loop_.After(wait, [self = shared_from_this(), rest = std::move(rest)]() mutable {
-      self->requests_.push_front(std::move(rest));
-      self->Pump();
-    });
+    TryAgain(std::move(rest));
   }
 
   env::Loop& loop_;
   pe::ShuffleClient& client_;
   const RemoteBlocksOptions options_;
+  const Places places_;
   std::deque<Request> requests_;
   int64_t in_flight_ = 0;
   std::vector<std::shared_ptr<Streamed>> streams_;
@@ -263,9 +374,10 @@ class FetchState : public std::enable_shared_from_this<FetchState> {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Arrival> ready_;
-  size_t missing_ = 0;
-  int64_t held_ = 0;        // bytes of blocks that wait or are being read
-  int64_t last_bytes_ = 0;  // of the bytes that were given out last
+  size_t missing_ = 0;       // blocks and chunks
+  int64_t fallen_back_ = 0;  // blocks of chunks that could not be had, since the task was told
+  int64_t held_ = 0;         // bytes of blocks that wait or are being read
+  int64_t last_bytes_ = 0;   // of the bytes that were given out last
   std::shared_ptr<Streamed> last_streamed_;
   bool stopped_ = false;
   std::optional<FetchFailed> failure_;
@@ -281,6 +393,10 @@ class RemoteInput : public ShuffleInput {
       auto arrival = state_->Next(task_);
       if (!arrival) return false;
       arrival_ = *std::move(arrival);
+      if (arrival_.chunk) {
+        if (TakeChunk(block)) return true;
+        continue;
+      }
       if (arrival_.file) {
         task_.metrics.shuffle_bytes_local += arrival_.bytes;
         break;
@@ -297,6 +413,35 @@ class RemoteInput : public ShuffleInput {
   }
 
  private:
+  /// False: it is damaged.
+  bool TakeChunk(ShuffleBlock& block) {
+    std::shared_ptr<Buffer> bytes = arrival_.copy;
+    if (arrival_.file) bytes = ReadWhole(*arrival_.file, arrival_.offset, arrival_.bytes);
+    const std::shared_ptr<const ChunkRequest> chunk = arrival_.chunk;
+    if (!bytes || !IsSound(bytes->view(), chunk->blocks)) {
+      state_->Replace(chunk);
+      return false;
+    }
+    (arrival_.file ? task_.metrics.shuffle_bytes_local : task_.metrics.shuffle_bytes_remote) += arrival_.bytes;
+    task_.metrics.blocks_read_merged += static_cast<int64_t>(chunk->blocks.size());
+    block = {arrival_.request.map_index, arrival_.request.place, bytes->view(), bytes};
+    arrival_ = {};
+    return true;
+  }
+
+  /// Null: the file is shorter than the service said.
+  static std::shared_ptr<Buffer> ReadWhole(const env::File& file, int64_t offset, int64_t length) {
+    auto bytes = std::make_shared<Buffer>();
+    bytes->Resize(static_cast<size_t>(length));
+    try {
+      const size_t read = ReadAt(file.descriptor(), "an open file from the shuffle service",
+                                 static_cast<uint64_t>(offset), bytes->data(), bytes->size());
+      return read == bytes->size() ? bytes : nullptr;
+    } catch (const TaskError&) {
+      return nullptr;
+    }
+  }
+
   /// Puts a piece behind what is left of those before it and gives the frames that are whole; false: none is.
   bool NextFrames(ShuffleBlock& block) {
     Buffer& tail = arrival_.streamed->tail;
@@ -342,44 +487,29 @@ class RemoteInput : public ShuffleInput {
 
 }  // namespace
 
-std::unique_ptr<ShuffleInput> RemoteBlocksOverNet::Fetch(std::vector<BlockRequest> blocks,
-                                                         const std::map<uint32_t, wire::engine::Place>& places,
-                                                         TaskContext& task) {
+RemoteBlocksOptions RemoteBlocksOverNet::OptionsFor(const TaskContext& task) const {
   RemoteBlocksOptions options = options_;
   options.in_flight_max = std::min(options.in_flight_max, std::max<int64_t>(1 << 20, task.memory_bytes / 8));
-  std::map<uint32_t, std::vector<BlockRequest>> by_place;
-  for (const BlockRequest& block : blocks) by_place[block.place].push_back(block);
-  std::deque<Request> requests;
-  for (auto& [place, wanted] : by_place) {
-    const auto known = places.find(place);
-    if (known == places.end() || known->second.port <= 0) {
-      throw FetchFailed(wanted.front().shuffle, wanted.front().map_index, place,
-                        "nobody serves the files of its executor");
-    }
-    const env::Endpoint service{known->second.host, static_cast<uint16_t>(known->second.port)};
-    Request request{service, known->second.executor_id, {}, 0, 0, nullptr};
-    for (const BlockRequest& block : wanted) {
-      if (block.bytes > options.in_flight_max) {
-        const int64_t window = options.in_flight_max / 5;
-        requests.push_back({service, request.executor_id, {block}, window, 0, std::make_shared<Streamed>(window)});
-        continue;
-      }
-      if (!request.blocks.empty() && request.bytes + block.bytes > options.in_flight_max / 5) {
-        requests.push_back(request);
-        request.blocks.clear();
-        request.bytes = 0;
-      }
-      request.blocks.push_back(block);
-      request.bytes += block.bytes;
-    }
-    if (!request.blocks.empty()) requests.push_back(std::move(request));
+  return options;
+}
+
+std::unique_ptr<ShuffleInput> RemoteBlocksOverNet::Fetch(std::vector<BlockRequest> blocks,
+                                                         std::vector<ChunkRequest> chunks, const Places& places,
+                                                         TaskContext& task) {
+  const RemoteBlocksOptions options = OptionsFor(task);
+  std::deque<Request> requests = RequestsFor(blocks, places, options.in_flight_max);
+  const size_t missing = blocks.size() + chunks.size();
+  for (ChunkRequest& chunk : chunks) {
+    const env::Endpoint service{chunk.by.host, static_cast<uint16_t>(chunk.by.port)};
+    auto shared = std::make_shared<const ChunkRequest>(std::move(chunk));
+    requests.push_back({service, {}, shared->blocks, shared->bytes, 0, nullptr, shared});
   }
   // Not every reducer shall begin with the same service.
   if (!requests.empty()) {
     std::rotate(requests.begin(), requests.begin() + task.partition % static_cast<int32_t>(requests.size()),
                 requests.end());
   }
-  auto state = std::make_shared<FetchState>(loop_, client_, options, std::move(requests), blocks.size());
+  auto state = std::make_shared<FetchState>(loop_, client_, options, places, std::move(requests), missing);
   loop_.Post([state] { state->Pump(); });
   return std::make_unique<RemoteInput>(state, task);
 }

@@ -17,6 +17,8 @@ struct RemoteBlocksOptions {
   int retries = 8;
   base::Duration first_wait = base::Duration::Millis(200);
   base::Duration wait_max = base::Duration::Seconds(5);
+  /// And a chunk of a merged partition: its blocks can be had elsewhere.
+  int chunk_retries = 2;
 };
 
 /// RemoteBlocks over a ShuffleClient: the task's thread waits, the loop's thread fetches. Requests are cut into fifths
@@ -27,13 +29,19 @@ class RemoteBlocksOverNet : public RemoteBlocks {
  public:
   RemoteBlocksOverNet(env::Loop& loop, process::executor::ShuffleClient& client, RemoteBlocksOptions options = {})
       : loop_(loop), client_(client), options_(options) {}
-  std::unique_ptr<ShuffleInput> Fetch(std::vector<BlockRequest> blocks,
+  std::unique_ptr<ShuffleInput> Fetch(std::vector<BlockRequest> blocks, std::vector<ChunkRequest> chunks,
                                       const std::map<uint32_t, wire::engine::Place>& places,
                                       TaskContext& task) override;
+  /// Tried once. In remote_merged.cc.
+  process::executor::MergedInput FindMerged(int32_t shuffle, int32_t reduce,
+                                            std::vector<tasks::MapOutputTable::Block> wanted,
+                                            const wire::engine::Merger& by, TaskContext& task) override;
   /// Tried once: computing is the second try. In remote_kept.cc.
   std::shared_ptr<const Buffer> FetchKept(const KeptBlock& block, TaskContext& task) override;
 
  private:
+  RemoteBlocksOptions OptionsFor(const TaskContext& task) const;
+
   env::Loop& loop_;
   process::executor::ShuffleClient& client_;
   const RemoteBlocksOptions options_;

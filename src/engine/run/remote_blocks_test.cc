@@ -137,7 +137,7 @@ class RemoteBlocksTest : public testing::Test {
     place.host = address_.host;
     place.port = address_.port;
     ReadingTask task;
-    const auto input = remote.Fetch(std::move(blocks), {{0, place}}, task);
+    const auto input = remote.Fetch(std::move(blocks), {}, {{0, place}}, task);
     std::vector<std::string> out;
     for (ShuffleBlock block; input->Next(block);) out.emplace_back(block.bytes);
     return out;
@@ -181,7 +181,7 @@ class RemoteBlocksTest : public testing::Test {
     return bytes;
   }
   std::unique_ptr<ShuffleInput> FetchFrames(RemoteBlocksOverNet& remote, int64_t bytes, TaskContext& task) {
-    return remote.Fetch({{0, 3, 8, 0, bytes, 0}}, {{0, PlaceOfService()}}, task);
+    return remote.Fetch({{0, 3, 8, 0, bytes, 0}}, {}, {{0, PlaceOfService()}}, task);
   }
   wire::engine::Place PlaceOfService() const { return {0, "1", address_.host, address_.port}; }
   /// Without the local socket, as from another host.

@@ -57,6 +57,18 @@ TEST(SparkSettings, TheRestIsReadAsWell) {
   EXPECT_FALSE(config.reduce_locality);
 }
 
+TEST(SparkSettings, ShufflesAreMergedWhenItPaysUnlessTheSettingSaysOtherwise) {
+  JobSettings settings;
+  EXPECT_EQ(MakeMergeWhen(settings).value(), tasks::MergeWhen::kWhenItPays);
+  for (const auto& [text, when] : std::map<std::string, tasks::MergeWhen>{{"auto", tasks::MergeWhen::kWhenItPays},
+                                                                          {"on", tasks::MergeWhen::kAlways},
+                                                                          {"off", tasks::MergeWhen::kNever}}) {
+    settings.spark["fairlead.shuffle.merge"] = text;
+    EXPECT_EQ(MakeMergeWhen(settings).value(), when) << text;
+  }
+  EXPECT_EQ(ErrorOf({{"fairlead.shuffle.merge", "true"}}), "fairlead.shuffle.merge is 'true': write auto, on or off");
+}
+
 TEST(SparkSettings, WhatIsWrongIsRefusedByNameAndChangesNothing) {
   const std::pair<std::map<std::string, std::string>, std::string> cases[] = {
       {{{"spark.locality.wiat", "1s"}}, "spark.locality.wiat: no such setting; did you mean 'spark.locality.wait'?"},

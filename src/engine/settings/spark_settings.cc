@@ -26,6 +26,7 @@ struct Config {
   tasks::Config tasks;
   Security security;
   bool authenticate = false;
+  tasks::MergeWhen merge = tasks::MergeWhen::kWhenItPays;
 };
 
 Result<int64_t> Number(std::string_view text, int64_t least, int64_t most) {
@@ -109,6 +110,14 @@ Status SetLoadWeight(Text text, Config& c) {
   return {};
 }
 
+Status SetMerge(Text text, Config& c) {
+  if (text != "auto" && text != "on" && text != "off") return Error{"write auto, on or off"};
+  c.merge = text == "on"    ? tasks::MergeWhen::kAlways
+            : text == "off" ? tasks::MergeWhen::kNever
+                            : tasks::MergeWhen::kWhenItPays;
+  return {};
+}
+
 Status SetAuthVersion(Text text, Config& c) { return Put(Number(text, 1, 2), c.security.version); }
 
 Status SetAuthCipher(Text text, Config& c) {
@@ -131,6 +140,7 @@ struct Row {
 constexpr Row kRows[] = {
     {kLoadFile, Elsewhere},
     {"fairlead.locality.loadWeight", SetLoadWeight},
+    {"fairlead.shuffle.merge", SetMerge},
     {"spark.authenticate", FL_FLAG(authenticate)},
     {"spark.authenticate.enableSaslEncryption", FL_FLAG(security.encrypt_sasl)},
     {"spark.excludeOnFailure.application.maxFailedExecutorsPerNode", FL_COUNT(exclusion.app_failed_executors_per_node)},
@@ -229,7 +239,8 @@ std::vector<std::string> SparkSettingNames() {
 }
 
 Status ApplySparkSettings(const std::map<std::string, std::string>& settings, tasks::Config& config) {
-  Config changed{config, {}, false};
+  Config changed;
+  changed.tasks = config;
   if (const Status good = Apply(settings, changed); !good.ok()) return good;
   config = std::move(changed.tasks);
   return {};
@@ -244,6 +255,12 @@ Result<Security> MakeShuffleSecurity(const JobSettings& settings, std::string_vi
       wire::spark_transport::Base64(wire::spark_transport::HkdfSha256(application_secret, "", "fairlead shuffle", 32));
   config.security.app_id = settings.application_id;
   return std::move(config.security);
+}
+
+Result<tasks::MergeWhen> MakeMergeWhen(const JobSettings& settings) {
+  Config config;
+  if (const Status good = Apply(settings.spark, config); !good.ok()) return good.error();
+  return config.merge;
 }
 
 Result<tasks::Config> MakeTasksConfig(const JobSettings& settings) {

@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "engine/settings/job_settings.h"
 #include "tasks/config.h"
+#include "tasks/merge_rule.h"
 #include "wire/spark_transport/security.h"
 
 namespace fairlead::engine {
@@ -30,6 +31,9 @@ inline constexpr const char* kAllocationFile = "spark.scheduler.allocation.file"
 
 /// A file that tells executors the load of their hosts instead of their meters (engine/run/host_load.h).
 inline constexpr const char* kLoadFile = "fairlead.locality.loadFile";
+
+/// Whether the blocks of shuffles are merged by the nodes' shuffle services (fairlead.shuffle.merge).
+base::Result<tasks::MergeWhen> MakeMergeWhen(const JobSettings& settings);
 
 /// What the settings say about the scheduling of tasks.
 base::Result<tasks::Config> MakeTasksConfig(const JobSettings& settings);

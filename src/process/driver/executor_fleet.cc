@@ -48,8 +48,9 @@ base::Status ExecutorFleet::Start() {
     if (host.empty()) return base::Error{"there is no container of executor " + hello.executor_id};
     ExecutorState& state = executors_[hello.executor_id];
     if (state.connected) return base::Error{"executor " + hello.executor_id + " is connected already"};
-    return ExecutorInfo{hello.executor_id,     host, "", settings_.cores, hello.shuffle_host, hello.shuffle_port,
-                        hello.serves_own_files};
+    return ExecutorInfo{
+        hello.executor_id,   host, "", settings_.cores, hello.shuffle_host, hello.shuffle_port, hello.serves_own_files,
+        hello.service_merges};
   };
   callbacks.on_ready = [this](const std::string& id, mt::ExecutorIndex index) {
     executors_[id] = {id, index, true, false, loop_.Now()};

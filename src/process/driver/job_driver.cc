@@ -24,6 +24,16 @@ JobDriver::JobDriver(env::Loop& loop, tasks::Config config, PlanSource& plans)
 
 JobDriver::~JobDriver() = default;
 
+void JobDriver::MergeShuffles(env::Net& net, MergeSettings settings) {
+  ShuffleMerges::Hooks hooks;
+  hooks.place = [this](int32_t shuffle, std::vector<std::string> hosts) {
+    Add(mt::MergePlaced{shuffle, std::move(hosts)});
+  };
+  hooks.tell_executors = [this](const we::PushShuffle& order) { SendToAll(order); };
+  hooks.ended = [this](const MergeResult& result) { OnMerged(result); };
+  merges_ = std::make_unique<ShuffleMerges>(loop_, net, std::move(settings), std::move(hooks));
+}
+
 void JobDriver::Add(mt::Event event) {
   events_.push_back(std::move(event));
   ScheduleStep();
@@ -46,6 +56,7 @@ void JobDriver::Step() {
   core_.Step(loop_.Now(), events, effects);
   for (const mt::Effect& effect : effects) {
     for (DriverListener* listener : listeners_) listener->OnEffect(effect);
+    if (merges_) FollowMerges(effect);
     Apply(effect);
   }
   FlushLaunches();
@@ -70,6 +81,11 @@ void JobDriver::Forget(std::vector<int32_t> datasets, std::vector<int32_t> shuff
   SendToAll(we::Forget{datasets, shuffles, {}});
   if (std::count(shuffles.begin(), shuffles.end(), outputs_shuffle_) > 0) ForgetOutputsAnswer();
   for (const int32_t dataset : datasets) kept_blocks_.Forget(dataset);
+  for (const int32_t shuffle : shuffles) {
+    if (!merges_) break;
+    merges_->Forget(shuffle);
+    AnswerKeptBack(shuffle);
+  }
   Add(mt::ForgetDatasets{std::move(datasets), std::move(shuffles)});
 }
 
@@ -95,6 +111,16 @@ mt::ExecutorIndex JobDriver::AddExecutor(const ExecutorInfo& info, ExecutorLink*
   executors_.push_back(std::move(executor));
   ++live_executors_;
   Add(mt::ExecutorAdded{index, info.id, info.host, info.rack, info.slots, info.serves_own_files});
+  if (merges_ && info.service_merges) {
+    merges_->ExecutorAdded(index.value, info.host, {info.shuffle_host, static_cast<uint16_t>(info.shuffle_port)});
+  }
+  if (merges_) {
+    for (const we::PushShuffle& order : merges_->Orders())
+      loop_.Post(alive_([this, index, order] {
+        Executor& late = executors_[index.value];
+        if (late.link != nullptr) late.link->Send(order);
+      }));
+  }
   return index;
 }
 
@@ -106,6 +132,7 @@ void JobDriver::RemoveExecutor(mt::ExecutorIndex executor, mt::LossKind kind, bo
   gone.plans.clear();
   gone.stale_plans.clear();
   kept_blocks_.OnLost(executor.value);
+  if (merges_) merges_->ExecutorLost(executor.value);
   --live_executors_;
   // A process that crashed had begun the oldest of its tasks, also one that died before it could say so.
   if (kind == mt::LossKind::kExitedByApp) {
@@ -153,7 +180,10 @@ void JobDriver::OnMessage(mt::ExecutorIndex index, we::Message message) {
           executor.link->Send(we::CommitAnswer{ask.token, false});
         }
       },
-      [&](const we::AskMapOutputs& ask) { SendMapOutputs(executor, ask.shuffle); },
+      [&](const we::AskMapOutputs& ask) { OnAskMapOutputs(index.value, ask.shuffle); },
+      [&](const we::MapPushed& pushed) {
+        if (merges_) merges_->MapPushed(pushed);
+      },
       [&](const we::AskBroadcast& ask) {
         const auto found = broadcasts_.find(ask.id);
         const bool known = found != broadcasts_.end();
@@ -218,6 +248,50 @@ void JobDriver::OnTaskBroke(uint32_t executor, const we::TaskBroke& broke) {
   Add(std::move(event));
 }
 
+void JobDriver::OnAskMapOutputs(uint32_t executor, int32_t shuffle) {
+  if (merges_ && merges_->KeepsBack(shuffle)) {
+    kept_back_[shuffle].insert(executor);
+  } else {
+    SendMapOutputs(executors_[executor], shuffle);
+  }
+}
+
+/// What happens to shuffles that may be merged.
+void JobDriver::FollowMerges(const mt::Effect& effect) {
+  if (const auto* submitted = std::get_if<mt::StageSubmitted>(&effect)) {
+    const tasks::MapOutputTable* const table = core_.Outputs(submitted->shuffle);
+    if (table == nullptr) return;
+    merges_->StageBegins(submitted->shuffle, table->maps(), table->reduces(),
+                         core_.HasTheSameRowsAgain(submitted->shuffle));
+  } else if (const auto* ended = std::get_if<mt::TaskEnded>(&effect)) {
+    const auto stage = stages_.find({ended->stage, ended->stage_attempt});
+    if (stage == stages_.end() || ended->kind != mt::EndKind::kSuccess) return;
+    const mt::StageSubmitted& of = stage->second.submitted;
+    const tasks::MapOutputTable* const table = core_.Outputs(of.shuffle);
+    if (table == nullptr) return;
+    merges_->MapWritten(of.shuffle, of.partitions[static_cast<size_t>(ended->index)], ended->executor.value, *table);
+  } else if (const auto* completed = std::get_if<mt::StageCompleted>(&effect)) {
+    const auto stage = stages_.find({completed->stage, completed->attempt});
+    if (stage == stages_.end() || !completed->failure.empty()) return;
+    merges_->StageDone(stage->second.submitted.shuffle);
+  }
+}
+
+void JobDriver::OnMerged(const MergeResult& result) {
+  for (DriverListener* listener : listeners_) listener->OnMerged(result);
+  AnswerKeptBack(result.shuffle);
+}
+
+void JobDriver::AnswerKeptBack(int32_t shuffle) {
+  const auto waiting = kept_back_.find(shuffle);
+  if (waiting == kept_back_.end()) return;
+  const std::set<uint32_t> executors = std::move(waiting->second);
+  kept_back_.erase(waiting);
+  for (const uint32_t executor : executors) {
+    if (executors_[executor].link != nullptr) SendMapOutputs(executors_[executor], shuffle);
+  }
+}
+
 void JobDriver::SendMapOutputs(Executor& executor, int32_t shuffle) {
   if (outputs_shuffle_ == shuffle) {
     std::get<we::MapOutputs>(outputs_answer_).epoch = core_.Epoch();
@@ -237,6 +311,7 @@ void JobDriver::SendMapOutputs(Executor& executor, int32_t shuffle) {
       answer.places.push_back({place, info.id, info.shuffle_host, info.shuffle_port});
     }
   }
+  if (merges_) merges_->AddTo(answer);
   const bool complete = table != nullptr && table->available() == table->maps();
   outputs_answer_ = std::move(answer);
   executor.link->Send(outputs_answer_);

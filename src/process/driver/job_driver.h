@@ -14,6 +14,7 @@
 #include "env/timer.h"
 #include "model/tasks.h"
 #include "process/driver/kept_blocks.h"
+#include "process/driver/shuffle_merges.h"
 #include "tasks/tasks.h"
 #include "wire/engine/messages.h"
 
@@ -42,6 +43,7 @@ struct ExecutorInfo {
   std::string shuffle_host;
   int32_t shuffle_port = 0;
   bool serves_own_files = false;  // see model::tasks::ExecutorAdded
+  bool service_merges = false;    // its shuffle service does
 };
 
 /// What watches the driver: progress lines, the event log, the page, dynamic allocation. All on the loop's thread.
@@ -53,6 +55,8 @@ class DriverListener {
   virtual void OnEffect(const model::tasks::Effect&) {}
   virtual void OnTaskDone(const wire::engine::TaskDone&) {}
   virtual void OnTaskBroke(const wire::engine::TaskBroke&) {}
+  /// A shuffle's merge has ended.
+  virtual void OnMerged(const MergeResult&) {}
 };
 
 /// The hands of the tasks core on the driver: feeds it jobs, executors and statuses as events, carries its launches and
@@ -62,6 +66,9 @@ class JobDriver {
  public:
   JobDriver(env::Loop& loop, tasks::Config config, PlanSource& plans);
   ~JobDriver();
+
+  /// From now on shuffles are merged, as the settings say. Before the first executor comes.
+  void MergeShuffles(env::Net& net, MergeSettings settings);
 
   struct JobCallbacks {
     /// Once per output of the job, with its position.
@@ -129,7 +136,11 @@ class JobDriver {
   void DropPlans(const std::pair<int32_t, int32_t>& stage);
   void SendStalePlans(Executor& executor);
   void EndJob(model::tasks::JobId job, const model::tasks::JobEnded& end);
+  void OnAskMapOutputs(uint32_t executor, int32_t shuffle);
   void SendMapOutputs(Executor& executor, int32_t shuffle);
+  void FollowMerges(const model::tasks::Effect& effect);
+  void OnMerged(const MergeResult& result);
+  void AnswerKeptBack(int32_t shuffle);
   void SendToAll(const wire::engine::Message& message);
   void ForgetOutputsAnswer();
   void OnAskKept(uint32_t asker, const wire::engine::AskKept& ask);
@@ -151,6 +162,8 @@ class JobDriver {
   std::map<model::tasks::JobId, Job> jobs_;
   std::map<int64_t, std::string> broadcasts_;
   KeptBlocks kept_blocks_;
+  std::unique_ptr<ShuffleMerges> merges_;            // null: nothing is merged
+  std::map<int32_t, std::set<uint32_t>> kept_back_;  // executors that asked for outputs that are being merged
   /// What was answered last about a complete shuffle: all executors ask about the same one. -1: nothing.
   int32_t outputs_shuffle_ = -1;
   wire::engine::Message outputs_answer_ = wire::engine::MapOutputs{};

@@ -92,6 +92,8 @@ void ExecutorCore::On(we::MapOutputs& message) {
   outputs.places.clear();
   outputs.table = table.ok() ? std::make_shared<const tasks::MapOutputTable>(std::move(*table)) : nullptr;
   for (we::Place& place : message.places) outputs.places[place.executor] = std::move(place);
+  outputs.merge = std::move(message.merge);
+  outputs.merged = std::move(message.merged);
 }
 
 void ExecutorCore::On(const we::Forget& forget, Outcome& outcome) {

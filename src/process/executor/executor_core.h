@@ -61,6 +61,8 @@ class ExecutorCore {
     bool ready = false;
     std::shared_ptr<const tasks::MapOutputTable> table;  // null: the driver knows none
     std::map<uint32_t, wire::engine::Place> places;
+    wire::engine::PushShuffle merge;  // see MapOutputs
+    std::string merged;
   };
   /// Null: asked for.
   const Outputs* FindOutputs(int32_t shuffle);

@@ -82,7 +82,7 @@ TEST_F(ExecutorCoreTest, ATableIsAskedForOnceAndAnewWhenOutputsWereLost) {
   EXPECT_EQ(Sent<we::AskMapOutputs>(), 1u);
   std::string table;
   tasks::EncodeMapOutputs(tasks::MapOutputTable(1, 1), table);
-  EXPECT_TRUE(Tell(we::MapOutputs{3, 5, table, {{2, "b", "h", 1}}}).answers);
+  EXPECT_TRUE(Tell(we::MapOutputs{3, 5, table, {{2, "b", "h", 1}}, {}, {}}).answers);
   ASSERT_NE(core_.FindOutputs(3), nullptr);
   EXPECT_EQ(core_.FindOutputs(3)->places.at(2).executor_id, "b");
   Plan(1, 5);
@@ -90,7 +90,7 @@ TEST_F(ExecutorCoreTest, ATableIsAskedForOnceAndAnewWhenOutputsWereLost) {
   Plan(2, 6);
   EXPECT_EQ(core_.FindOutputs(3), nullptr) << "an older table than the stage's epoch";
   EXPECT_EQ(Sent<we::AskMapOutputs>(), 2u);
-  Tell(we::MapOutputs{3, 6, "malformed", {}});
+  Tell(we::MapOutputs{3, 6, "malformed", {}, {}, {}});
   ASSERT_NE(core_.FindOutputs(3), nullptr);
   EXPECT_EQ(core_.FindOutputs(3)->table, nullptr);
   core_.DropOutputs(3);

@@ -16,6 +16,11 @@ namespace st = wire::spark_transport;
 namespace ss = wire::spark_shuffle;
 
 namespace {
+
+/// Who serves merged blocks, as BlockManagerId.SHUFFLE_MERGER_IDENTIFIER names it.
+constexpr const char* kMerger = "shuffle-push-merger";
+constexpr int32_t kMergeId = 0;
+
 base::Error Refused(std::string_view why) {
   return {std::string(why.substr(0, why.find('\n'))), static_cast<int>(FetchError::kRefused)};
 }
@@ -27,21 +32,55 @@ class ShuffleClient::Connection : public env::StreamHandler, public ShuffleClien
   Connection(ShuffleClient& client, env::Endpoint service) : client_(client), service_(std::move(service)) {}
   ~Connection() override = default;
 
-  using RpcDone = std::function<void(base::Result<std::string>)>;
+  struct Answer {
+    std::string body;
+    int32_t chunks = 0;  // of a merged partition
+  };
+  using RpcDone = std::function<void(base::Result<Answer>)>;
   void Rpc(const ss::Message& message, RpcDone done) {
-    const int64_t id = client_.next_request_++;
-    rpcs_[id] = std::move(done);
     std::string frame;
-    st::AppendRpcRequest(frame, id, ss::EncodeMessage(message));
+    st::AppendRpcRequest(frame, Expect(std::move(done)), ss::EncodeMessage(message));
+    Send(std::move(frame));
+  }
+  void AskMerged(int32_t shuffle, int32_t reduce, RpcDone done) {
+    std::string frame;
+    st::AppendMergedBlockMetaRequest(frame, Expect(std::move(done)), client_.app_id_, shuffle, kMergeId, reduce);
+    Send(std::move(frame));
+  }
+  void Tell(const ss::Message& message) {
+    std::string frame;
+    st::AppendOneWayMessage(frame, ss::EncodeMessage(message));
     Send(std::move(frame));
   }
 
-  void Fetch(ss::FetchShuffleBlocks request, std::vector<size_t> order, FetchCallbacks callbacks) {
+  void Push(int32_t app_attempt, int32_t shuffle, const std::vector<PushedBlock>& blocks,
+            std::function<void(size_t i, base::Result<uint8_t> code)> answered) {
+    auto shared = std::make_shared<decltype(answered)>(std::move(answered));
+    std::string frames;
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      const int64_t id = Expect([shared, i](base::Result<Answer> answer) {
+        if (!answer) return (*shared)(i, answer.error());
+        const base::Result<ss::Message> message = ss::DecodeMessage(answer->body);
+        const auto* const code = message.ok() ? std::get_if<ss::BlockPushReturnCode>(&*message) : nullptr;
+        if (code == nullptr) return (*shared)(i, Refused("the shuffle service answered a push with something else"));
+        (*shared)(i, code->code);
+      });
+      const ss::PushBlockStream push{
+          client_.app_id_, app_attempt, shuffle, kMergeId, blocks[i].map, blocks[i].reduce, static_cast<int32_t>(i)};
+      st::AppendUploadStream(frames, id, ss::EncodeMessage(ss::Message(push)),
+                             static_cast<int64_t>(blocks[i].bytes.size()));
+      frames += blocks[i].bytes;
+    }
+    Send(std::move(frames));
+  }
+
+  /// A request that opens a stream of as many chunks as `order` has.
+  void Fetch(const ss::Message& request, std::vector<size_t> order, FetchCallbacks callbacks) {
     auto shared = std::make_shared<FetchCallbacks>(std::move(callbacks));
     auto places = std::make_shared<std::vector<size_t>>(std::move(order));
-    Rpc(ss::Message(std::move(request)), [this, shared, places](base::Result<std::string> answer) {
+    Rpc(request, [this, shared, places](base::Result<Answer> answer) {
       if (!answer) return shared->on_end(answer.error());
-      const base::Result<ss::Message> message = ss::DecodeMessage(*answer);
+      const base::Result<ss::Message> message = ss::DecodeMessage(answer->body);
       const ss::StreamHandle* const handle = message.ok() ? std::get_if<ss::StreamHandle>(&*message) : nullptr;
       if (handle == nullptr || handle->num_chunks != static_cast<int32_t>(places->size())) {
         return shared->on_end(Refused("the shuffle service answered a fetch with something else"));
@@ -59,9 +98,9 @@ class ShuffleClient::Connection : public env::StreamHandler, public ShuffleClien
 
   void StreamBlock(ss::OpenBlocks request, StreamCallbacks callbacks) {
     auto shared = std::make_shared<StreamCallbacks>(std::move(callbacks));
-    Rpc(ss::Message(std::move(request)), [this, shared](base::Result<std::string> answer) {
+    Rpc(ss::Message(std::move(request)), [this, shared](base::Result<Answer> answer) {
       if (!answer) return shared->on_end(answer.error());
-      const base::Result<ss::Message> message = ss::DecodeMessage(*answer);
+      const base::Result<ss::Message> message = ss::DecodeMessage(answer->body);
       const ss::StreamHandle* const handle = message.ok() ? std::get_if<ss::StreamHandle>(&*message) : nullptr;
       if (handle == nullptr || handle->num_chunks != 1) {
         return shared->on_end(Refused("the shuffle service answered a fetch with something else"));
@@ -135,6 +174,13 @@ class ShuffleClient::Connection : public env::StreamHandler, public ShuffleClien
     };
     callbacks->on_end = [to](base::Status status) { to->on_end(std::move(status)); };
     return callbacks;
+  }
+
+  /// The id of a request whose answer `done` gets.
+  int64_t Expect(RpcDone done) {
+    const int64_t id = client_.next_request_++;
+    rpcs_[id] = std::move(done);
+    return id;
   }
 
   void Send(std::string frame) {
@@ -231,15 +277,16 @@ class ShuffleClient::Connection : public env::StreamHandler, public ShuffleClien
   }
 
   void OnFrame(const st::Frame& frame) {
-    if (frame.type == st::FrameType::kRpcResponse || frame.type == st::FrameType::kRpcFailure) {
+    const bool meta = frame.type == st::FrameType::kMergedBlockMetaSuccess;
+    if (meta || frame.type == st::FrameType::kRpcResponse || frame.type == st::FrameType::kRpcFailure) {
       const auto found = rpcs_.find(frame.id);
       if (found == rpcs_.end()) return;
       const RpcDone done = std::move(found->second);
       rpcs_.erase(found);
-      if (frame.type == st::FrameType::kRpcResponse) {
-        done(std::string(frame.body));
-      } else {
+      if (frame.type == st::FrameType::kRpcFailure) {
         done(Refused(frame.text));
+      } else {
+        done(Answer{std::string(frame.body), frame.num_chunks});
       }
     } else if (frame.type == st::FrameType::kChunkFetchSuccess) {
       OnChunk(frame);
@@ -381,10 +428,63 @@ void ShuffleClient::Register(const env::Endpoint& service, const std::string& ex
   message.exec_id = executor_id;
   message.local_dirs = local_directories;
   message.shuffle_manager = "org.apache.spark.shuffle.sort.SortShuffleManager";  // the layout of our files
-  To(service).Rpc(ss::Message(std::move(message)), [done = std::move(done)](base::Result<std::string> answer) {
+  if (!merged_directory_.empty()) {
+    message.shuffle_manager +=
+        R"(:{"mergeDir": ")" + merged_directory_ + R"(", "attemptId": ")" + std::to_string(app_attempt_) + "\"}";
+  }
+  To(service).Rpc(ss::Message(std::move(message)), [done = std::move(done)](const auto& answer) {
     if (answer) return done({});
     done(answer.error());
   });
+}
+
+void ShuffleClient::AskWhetherItMerges(const env::Endpoint& service, std::function<void(bool)> done) {
+  To(service).Rpc(ss::Message(ss::GetLocalDirsForExecutors{app_id_, {kMerger}}),
+                  [done = std::move(done)](const auto& answer) { done(answer.ok()); });
+}
+
+void ShuffleClient::Push(const env::Endpoint& service, int32_t app_attempt, int32_t shuffle,
+                         const std::vector<PushedBlock>& blocks,
+                         std::function<void(size_t i, base::Result<uint8_t> code)> answered) {
+  To(service).Push(app_attempt, shuffle, blocks, std::move(answered));
+}
+
+void ShuffleClient::FinalizeMerge(const env::Endpoint& service, int32_t app_attempt, int32_t shuffle,
+                                  std::function<void(base::Result<std::vector<ss::MergeStatus>>)> done) {
+  To(service).Rpc(ss::Message(ss::FinalizeShuffleMerge{app_id_, app_attempt, shuffle, kMergeId}),
+                  [done = std::move(done)](const auto& answer) {
+                    if (!answer) return done(answer.error());
+                    const base::Result<ss::Message> message = ss::DecodeMessage(answer->body);
+                    const auto* const merged = message.ok() ? std::get_if<ss::MergeStatuses>(&*message) : nullptr;
+                    if (merged == nullptr) return done(Refused("the shuffle service told nothing of its merges"));
+                    done(ss::ReadMergeStatuses(*merged));
+                  });
+}
+
+void ShuffleClient::RemoveMerge(const env::Endpoint& service, int32_t app_attempt, int32_t shuffle) {
+  To(service).Tell(ss::Message(ss::RemoveShuffleMerge{app_id_, app_attempt, shuffle, kMergeId}));
+}
+
+void ShuffleClient::AskMergedChunks(const env::Endpoint& service, int32_t shuffle, int32_t reduce,
+                                    std::function<void(base::Result<std::vector<ss::MapBitmap>>)> done) {
+  To(service).AskMerged(shuffle, reduce, [done = std::move(done)](const auto& answer) {
+    if (!answer) return done(answer.error());
+    done(ss::ReadChunkMaps(answer->body, static_cast<size_t>(std::max(0, answer->chunks))));
+  });
+}
+
+void ShuffleClient::FetchChunks(const env::Endpoint& service, int32_t shuffle, int32_t reduce,
+                                const std::vector<int32_t>& chunks, FetchCallbacks callbacks) {
+  ss::FetchShuffleBlockChunks request;
+  request.app_id = app_id_;
+  request.exec_id = kMerger;
+  request.shuffle_id = shuffle;
+  request.shuffle_merge_id = kMergeId;
+  request.reduce_ids = {reduce};
+  request.chunk_ids.Add(chunks);
+  std::vector<size_t> order(chunks.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  To(service).Fetch(ss::Message(std::move(request)), std::move(order), std::move(callbacks));
 }
 
 std::unique_ptr<ShuffleClient::Stream> ShuffleClient::OpenStream(const env::Endpoint& service,
@@ -415,7 +515,7 @@ void ShuffleClient::Fetch(const env::Endpoint& service, const std::string& execu
     request.reduce_ids.AddValue(block.reduce);
   }
   if (!order.empty()) request.reduce_ids.CloseList();
-  To(service).Fetch(std::move(request), std::move(order), std::move(callbacks));
+  To(service).Fetch(ss::Message(std::move(request)), std::move(order), std::move(callbacks));
 }
 
 }  // namespace fairlead::process::executor

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -13,6 +14,8 @@
 #include "env/local_net.h"
 #include "env/loop.h"
 #include "env/net.h"
+#include "wire/spark_shuffle/map_bitmap.h"
+#include "wire/spark_shuffle/merge_statuses.h"
 #include "wire/spark_transport/security.h"
 
 namespace fairlead::process::executor {
@@ -48,6 +51,13 @@ class ShuffleClient {
   /// From now on connections begin with a handshake, and are encrypted as it says; those that are use no local socket.
   /// A service that refuses, or asks for no handshake, is a FetchError::kRefused.
   void Authenticate(wire::spark_transport::Security security) { security_ = std::move(security); }
+
+  /// From now on executors that register say that what is merged of this attempt of the application lies in directories
+  /// of this name, one beside each of their own.
+  void KeepMergedIn(std::string directory_name, int32_t app_attempt) {
+    merged_directory_ = std::move(directory_name);
+    app_attempt_ = app_attempt;
+  }
 
   /// Tells the service where the executor's files are; done once.
   void Register(const env::Endpoint& service, const std::string& executor_id,
@@ -92,6 +102,32 @@ class ShuffleClient {
   std::unique_ptr<Stream> OpenStream(const env::Endpoint& service, const std::string& executor_id,
                                      const std::string& block, StreamCallbacks callbacks);
 
+  // ---- merges (Spark: push-based shuffle); shuffle merge ids are always 0: what may differ when made again is not
+  // pushed
+
+  /// Whether the service merges blocks of this application. Without an answer: no.
+  void AskWhetherItMerges(const env::Endpoint& service, std::function<void(bool)> done);
+
+  struct PushedBlock {
+    int32_t map = 0;  // its index
+    int32_t reduce = 0;
+    std::string_view bytes;
+  };
+  /// Pushes blocks; `answered` for each of them, with the code of BlockPushReturnCode.
+  void Push(const env::Endpoint& service, int32_t app_attempt, int32_t shuffle, const std::vector<PushedBlock>& blocks,
+            std::function<void(size_t i, base::Result<uint8_t> code)> answered);
+  /// Ends the shuffle's merge at this service; `done` gets what it has merged.
+  void FinalizeMerge(const env::Endpoint& service, int32_t app_attempt, int32_t shuffle,
+                     std::function<void(base::Result<std::vector<wire::spark_shuffle::MergeStatus>>)> done);
+  /// Nobody needs what the service has merged of the shuffle. Not answered.
+  void RemoveMerge(const env::Endpoint& service, int32_t app_attempt, int32_t shuffle);
+  /// Which maps' blocks each chunk of a merged partition has.
+  void AskMergedChunks(const env::Endpoint& service, int32_t shuffle, int32_t reduce,
+                       std::function<void(base::Result<std::vector<wire::spark_shuffle::MapBitmap>>)> done);
+  /// Fetches chunks of a merged partition, as Fetch does blocks.
+  void FetchChunks(const env::Endpoint& service, int32_t shuffle, int32_t reduce, const std::vector<int32_t>& chunks,
+                   FetchCallbacks callbacks);
+
  private:
   class Connection;
   Connection& To(const env::Endpoint& service);
@@ -103,6 +139,8 @@ class ShuffleClient {
   wire::spark_transport::Security security_;
   const std::string app_id_;
   const Limits limits_;
+  std::string merged_directory_;  // empty: nothing is merged
+  int32_t app_attempt_ = -1;
   std::map<env::Endpoint, std::unique_ptr<Connection>> connections_;
   int64_t next_request_ = 1;
 };

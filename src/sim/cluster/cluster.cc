@@ -1,5 +1,8 @@
 #include "sim/cluster/cluster.h"
 
+#include <cerrno>
+
+#include "env_sim/sim_disk.h"
 #include "scheduler/fairlead/fairlead.h"
 #include "sim/cluster/audit.h"
 #include "sim/cluster/audited_net.h"
@@ -18,6 +21,8 @@ constexpr uint16_t kAdminPort = 8033;
 constexpr Duration kSession = Duration::Seconds(2);
 
 std::string NodeName(int node) { return "node" + std::to_string(node); }
+
+env_sim::SimDisk& SimDiskOf(env_sim::Machine& machine) { return dynamic_cast<env_sim::SimDisk&>(machine.disk()); }
 
 }  // namespace
 
@@ -39,8 +44,13 @@ Cluster::Cluster(env_sim::World& world, ClusterSpec spec, std::map<int, JobSpec>
     node->machine = &world_.AddMachine(node->name);
     node->apps = &world_.AddMachine(node->name + "-containers");
     ledger_.SetCapacity(node->name, spec_.node_capacity);
+    env::ConfinedFiles* files = &SimDiskOf(*node->machine);
+    if (spec_.bug == PlantedBug::kLostMerge) {
+      node->lying_files = MakeLyingFiles(*files);
+      files = node->lying_files.get();
+    }
     node->shuffle = std::make_unique<ShuffleNode>(world_, world_.AddMachine(node->name + "-shuffle"),
-                                                  node->machine->disk(), ledger_);
+                                                  node->machine->disk(), *files, ledger_);
     node->shuffle->Start();
     node->host = std::make_unique<ContainerHost>(
         world_,
@@ -214,7 +224,16 @@ void Cluster::RestartShuffle(int number) {
   if (node.host_up) node.shuffle->Restart();
 }
 
+void Cluster::FillMerges(int number, bool full) {
+  Node& node = *nodes_[static_cast<size_t>(number)];
+  ledger_.merges().DiskTrouble(node.shuffle->endpoint().host, full ? base::Instant::Max() : world_.now());
+  for (const std::string& directory : ledger_.merges().directories()) {
+    SimDiskOf(*node.machine).FailWritesBelow(directory, full ? ENOSPC : 0);
+  }
+}
+
 void Cluster::LoseFiles(int number) {
+  ledger_.merges().DiskTrouble(nodes_[static_cast<size_t>(number)]->shuffle->endpoint().host, world_.now());
   const base::Status removed = nodes_[static_cast<size_t>(number)]->machine->disk().RemoveTree("/local/usercache");
   if (!removed.ok()) ledger_.Violation("files cannot be lost: " + removed.error().message);
 }
@@ -222,6 +241,7 @@ void Cluster::LoseFiles(int number) {
 void Cluster::KillHost(int number) {
   Node& node = *nodes_[static_cast<size_t>(number)];
   CrashAgent(number, true);
+  ledger_.merges().DiskTrouble(node.shuffle->endpoint().host, world_.now());
   node.apps->Crash(true);
   node.host->Die();
   node.shuffle->Crash(true);

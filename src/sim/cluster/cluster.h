@@ -49,6 +49,8 @@ class Cluster {
   void RestartShuffle(int node);
   /// The files of all applications on the node's disk are gone, map outputs among them.
   void LoseFiles(int node);
+  /// The node has no room on its disk for blocks that its shuffle service merges, or has it again.
+  void FillMerges(int node, bool full);
   bool shuffle_up(int node) const { return nodes_[static_cast<size_t>(node)]->shuffle->up(); }
   bool KillTask(int node) { return nodes_[static_cast<size_t>(node)]->host->KillOne(false); }
   bool KillDriver(int node) { return nodes_[static_cast<size_t>(node)]->host->KillOne(true); }
@@ -79,6 +81,7 @@ class Cluster {
     std::string name;
     env_sim::Machine* machine = nullptr;  // of the agent
     env_sim::Machine* apps = nullptr;     // of its containers
+    std::unique_ptr<env::ConfinedFiles> lying_files;
     std::unique_ptr<ShuffleNode> shuffle;
     std::unique_ptr<ContainerHost> host;
     bool host_up = true;

@@ -91,6 +91,13 @@ void CountDriver::Start() {
   fleet_ = std::make_unique<process::driver::ExecutorFleet>(machine_.loop(), machine_.net(), jobs_, std::move(settings),
                                                             std::move(callbacks));
   jobs_.AddListener(this);
+  if (job_.merges) {
+    process::driver::MergeSettings merges;
+    merges.when = tasks::MergeWhen::kAlways;
+    merges.application_id = ToString(attempt_.app);
+    merges.app_attempt = attempt_.attempt;
+    jobs_.MergeShuffles(machine_.net(), std::move(merges));
+  }
   if (const base::Status started = fleet_->Start(); !started.ok()) {
     ledger_.Violation(ToString(attempt_) + " cannot listen: " + started.error().message);
     return exit_(1);
@@ -156,6 +163,18 @@ std::string CountDriver::PlanOf(const mt::StageSubmitted& stage) {
   std::string bytes;
   base::Encode(bytes, plan);
   return bytes;
+}
+
+void CountDriver::OnMerged(const process::driver::MergeResult& result) {
+  for (size_t i = 0; i < result.services.size(); ++i) {
+    if (!result.statuses[i]) {
+      ++world_.counts()["merge ended without its service"];
+      continue;
+    }
+    ledger_.merges().Claimed(ToString(attempt_), ToString(attempt_.app), result.services[i].host, result.shuffle,
+                             *result.statuses[i]);
+  }
+  if (result.merged > 0) ++world_.counts()["shuffle merged"];
 }
 
 void CountDriver::OnEffect(const mt::Effect& effect) {

@@ -31,6 +31,7 @@ class CountDriver final : public Program, private process::driver::PlanSource, p
   void Finish(const std::string& error);
   std::string PlanOf(const model::tasks::StageSubmitted& stage) override;
   void OnEffect(const model::tasks::Effect& effect) override;
+  void OnMerged(const process::driver::MergeResult& result) override;
   process::driver::ExecutorLaunch MakeLaunch(const env::Endpoint& driver) const;
 
   env_sim::World& world_;

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/stored.h"
 #include "sim/cluster/planted.h"
+#include "tasks/merge_rule.h"
 #include "wire/spark_shuffle/layout.h"
 
 namespace fairlead::sim {
@@ -20,11 +21,20 @@ using process::executor::ShuffleClient;
 namespace {
 
 constexpr int kTries = 8;
+constexpr int kChunkTries = 2;
 constexpr Duration kRetry = Duration::Millis(500);
 
 ShuffleClient::Limits FetchLimits() {
   ShuffleClient::Limits limits;
   limits.silence = Duration::Seconds(10);
+  return limits;
+}
+
+/// Small ones, so that outputs are read in pieces.
+process::executor::ShufflePusher::Limits PushLimits() {
+  process::executor::ShufflePusher::Limits limits;
+  limits.read_bytes = 200;
+  limits.in_flight_max = 1000;
   return limits;
 }
 
@@ -71,8 +81,45 @@ CountExecutor::CountExecutor(env_sim::World& world, env_sim::Machine& machine, e
       ledger_(ledger),
       exit_(std::move(exit)),
       shuffle_(machine.loop(), machine.net(), settings_.application, FetchLimits()),
+      push_client_(machine.loop(), machine.net(), settings_.application, FetchLimits()),
+      pusher_(machine.loop(), disk, push_client_, {settings_.local_directory}, PushLimits(), PushHooks()),
       core_([this](we::Message message) { Send(std::move(message)); }, ProgramOf, KeptBytesMax(settings_.job)) {
+  if (settings_.job.merges) PrepareMerges();
   machine_.loop().After(Duration::Millis(100), alive_([this] { Register(0); }));
+}
+
+process::executor::ShufflePusher::Hooks CountExecutor::PushHooks() {
+  process::executor::ShufflePusher::Hooks hooks;
+  hooks.done = [this](const we::MapPushed& pushed) { Send(pushed); };
+  hooks.answered = [this](const env::Endpoint& service, int32_t shuffle, const ShuffleClient::PushedBlock& block,
+                          uint8_t code) {
+    ++world_.counts()[code == 0 ? "block pushed" : "push refused"];
+    if (code != 0) return;
+    ledger_.merges().Acknowledged(ToString(settings_.attempt), service.host, shuffle, block.map, block.reduce,
+                                  world_.now());
+  };
+  return hooks;
+}
+
+/// The directories into which services write what they merge.
+void CountExecutor::PrepareMerges() {
+  const std::string name = "merge_manager_" + std::to_string(settings_.attempt.attempt);
+  const std::string directory = settings_.local_directory.substr(0, settings_.local_directory.rfind('/') + 1) + name;
+  for (int32_t i = 0; i < layout::kSubDirsPerLocalDir; ++i) {
+    char sub[8];
+    std::snprintf(sub, sizeof sub, "/%02x", static_cast<unsigned>(i));
+    (void)disk_.MakeDirectories(directory + sub);
+  }
+  ledger_.merges().MergesLieIn(ToString(settings_.attempt), directory, world_.now());
+  shuffle_.KeepMergedIn(name, settings_.attempt.attempt);
+}
+
+void CountExecutor::AskWhetherItMerges() {
+  if (!settings_.job.merges) return Connect();
+  shuffle_.AskWhetherItMerges(settings_.shuffle_service, alive_([this](bool merges) {
+                                service_merges_ = merges;
+                                if (!exited_) Connect();
+                              }));
 }
 
 CountExecutor::~CountExecutor() = default;
@@ -86,7 +133,7 @@ void CountExecutor::Register(int tries) {
   shuffle_.Register(settings_.shuffle_service, settings_.id, {settings_.local_directory},
                     alive_([this, tries](const base::Status& status) {
                       if (exited_) return;
-                      if (status.ok()) return Connect();
+                      if (status.ok()) return AskWhetherItMerges();
                       ++world_.counts()["shuffle registration tried again"];
                       if (tries > 40) return Exit(1);
                       machine_.loop().After(kRetry, alive_([this, tries] { Register(tries + 1); }));
@@ -101,6 +148,7 @@ void CountExecutor::Connect() {
   hello.slots = static_cast<int32_t>(settings_.job.task_size.vcores());
   hello.shuffle_host = settings_.shuffle_service.host;
   hello.shuffle_port = settings_.shuffle_service.port;
+  hello.service_merges = service_merges_;
   process::executor::DriverConnection::Callbacks callbacks;
   callbacks.on_welcome = [](const we::Welcome&) {};
   callbacks.on_message = [this](we::Message message) { OnMessage(std::move(message)); };
@@ -152,10 +200,12 @@ std::string CountExecutor::CheckInvariants() const {
 void CountExecutor::OnMessage(we::Message message) {
   if (exited_) return;
   Hear(message);
+  if (auto* const order = std::get_if<we::PushShuffle>(&message)) return pusher_.Begin(std::move(*order));
   if (!Passes(settings_.bug, message)) return;
   const Core::Outcome outcome = core_.OnMessage(std::move(message));
   Remove(outcome.files_gone);
   for (const auto& [shuffle, task] : outcome.outputs_gone) {
+    pusher_.Forget(shuffle);
     Remove({layout::BlockPath({settings_.local_directory}, layout::ShuffleDataName(shuffle, task)),
             layout::BlockPath({settings_.local_directory}, layout::ShuffleIndexName(shuffle, task))});
   }
@@ -305,14 +355,73 @@ void CountExecutor::FetchInput(const Task& task) {
     if (outputs.table->place(map) != tasks::MapOutputTable::kMissing) continue;
     return Broke(task, FailureKind::kFetchFailed, "map output is missing", map);
   }
+  std::vector<tasks::MapOutputTable::Block> blocks = outputs.table->BlocksOf(task.partition);
+  if (blocks.empty()) return Done(task, {});
+  const auto reduce = static_cast<size_t>(task.partition);
+  if (reduce < outputs.merged.size() && outputs.merged[reduce] != 0) return FetchMerged(task, std::move(blocks));
+  FetchBlocks(std::make_shared<Fetching>(Fetching{task, {}, blocks.size()}), blocks);
+}
+
+void CountExecutor::FetchMerged(const Task& task, std::vector<tasks::MapOutputTable::Block> blocks) {
+  const Core::Outputs& outputs = *core_.FindOutputs(task.plan.reads);
+  const std::vector<we::Merger>& mergers = outputs.merge.mergers;
+  const we::Merger& by = mergers[tasks::MergerOf(task.partition, outputs.table->reduces(), mergers.size())];
+  const env::Endpoint service{by.host, static_cast<uint16_t>(by.port)};
+  shuffle_.AskMergedChunks(
+      service, task.plan.reads, task.partition,
+      alive_([this, task, service, blocks](const base::Result<std::vector<layout::MapBitmap>>& chunks) {
+        if (!Runs(task.id)) return;
+        if (!chunks.ok()) ++world_.counts()["merged partition cannot be found"];
+        process::executor::MergedInput input = process::executor::DealToChunks(
+            blocks, chunks.ok() ? *chunks : std::vector<layout::MapBitmap>(), INT64_MAX);
+        const auto fetching = std::make_shared<Fetching>(Fetching{task, {}, input.rest.size() + input.chunks.size()});
+        FetchBlocks(fetching, input.rest);
+        for (auto& chunk : input.chunks) FetchChunk(fetching, service, std::move(chunk), 0);
+      }));
+}
+
+/// A chunk that cannot be had is replaced by its blocks.
+void CountExecutor::FetchChunk(const std::shared_ptr<Fetching>& fetching, const env::Endpoint& service,
+                               process::executor::MergedInput::Chunk chunk, int tries) {
+  if (!Runs(fetching->task.id)) return;
+  const int32_t shuffle = fetching->task.plan.reads;
+  const int32_t reduce = fetching->task.partition;
+  const auto number = chunk.number;
+  const auto shared = std::make_shared<process::executor::MergedInput::Chunk>(std::move(chunk));
+  const auto arrived = std::make_shared<bool>(false);
+  ShuffleClient::FetchCallbacks callbacks;
+  callbacks.on_block = alive_([this, fetching, shared, arrived, shuffle, reduce](size_t, std::string_view bytes) {
+    *arrived = true;
+    if (!Runs(fetching->task.id)) return;
+    ++world_.counts()["merged chunk read"];
+    std::vector<int32_t> maps;
+    for (const auto& block : shared->blocks) maps.push_back(block.map);
+    ledger_.merges().ChunkRead(ToString(settings_.attempt), shuffle, reduce, maps, bytes);
+    if (!DecodeAllInto(bytes, fetching->input)) {
+      return Broke(fetching->task, FailureKind::kException, "a merged chunk is malformed");
+    }
+    if (--fetching->missing == 0) Done(fetching->task, fetching->input);
+  });
+  callbacks.on_end = alive_([this, fetching, service, shared, arrived, tries](const base::Status& status) {
+    if (*arrived || !Runs(fetching->task.id)) return;
+    if (!status.ok() && status.error().code == static_cast<int>(FetchError::kConnection) && tries < kChunkTries) {
+      machine_.loop().After(kRetry, alive_([this, fetching, service, shared, tries] {
+                              FetchChunk(fetching, service, *shared, tries + 1);
+                            }));
+      return;
+    }
+    ++world_.counts()["merged chunk replaced by its blocks"];
+    fetching->missing += shared->blocks.size() - 1;
+    FetchBlocks(fetching, shared->blocks);
+  });
+  shuffle_.FetchChunks(service, shuffle, reduce, {number}, std::move(callbacks));
+}
+
+void CountExecutor::FetchBlocks(const std::shared_ptr<Fetching>& fetching,
+                                const std::vector<tasks::MapOutputTable::Block>& blocks) {
   std::map<uint32_t, std::vector<tasks::MapOutputTable::Block>> by_place;
-  const auto fetching = std::make_shared<Fetching>(Fetching{task, {}, 0});
-  for (const auto& block : outputs.table->BlocksOf(task.partition)) {
-    by_place[block.place].push_back(block);
-    ++fetching->missing;
-  }
-  if (fetching->missing == 0) return Done(task, {});
-  for (auto& [place, blocks] : by_place) FetchFrom(fetching, place, std::move(blocks), 0);
+  for (const auto& block : blocks) by_place[block.place].push_back(block);
+  for (auto& [place, own] : by_place) FetchFrom(fetching, place, std::move(own), 0);
 }
 
 /// A connection that broke is tried again, a block that the service does not have is not.
@@ -368,6 +477,7 @@ void CountExecutor::Done(const Task& task, const Counts& input) {
     return Broke(task, FailureKind::kException, written.error().message);
   }
   core_.Wrote(task.plan.writes, task.id);
+  if (settings_.job.merges) pusher_.Wrote(task.plan.writes, task.partition, task.id);
   Send(done);
   EndTask(task.id);
 }
@@ -400,8 +510,13 @@ base::Status CountExecutor::WriteOutput(const Task& task, const Counts& counts, 
   std::string index;
   base::ByteWriter offsets(index);
   offsets.I64(0);
+  int32_t reduce = 0;
   for (const Counts& part : Split(counts, task.plan.reduces)) {
     const std::string block = Encoded(part);
+    if (settings_.job.merges && !block.empty()) {
+      ledger_.merges().Wrote(ToString(settings_.attempt), task.plan.writes, task.partition, reduce, block);
+    }
+    ++reduce;
     data += block;
     offsets.I64(static_cast<int64_t>(data.size()));
     sizes.push_back(static_cast<char>(tasks::EncodeSize(static_cast<int64_t>(block.size()))));

@@ -12,7 +12,9 @@
 #include "model/tasks.h"
 #include "process/executor/driver_connection.h"
 #include "process/executor/executor_core.h"
+#include "process/executor/merged_chunks.h"
 #include "process/executor/shuffle_client.h"
+#include "process/executor/shuffle_pusher.h"
 #include "sim/cluster/count_job.h"
 #include "sim/cluster/ledger.h"
 #include "sim/cluster/planted_bug.h"
@@ -55,7 +57,10 @@ class CountExecutor final : public Program {
   struct Fetching;
   struct KeptFetch;
 
+  process::executor::ShufflePusher::Hooks PushHooks();
+  void PrepareMerges();
   void Register(int tries);
+  void AskWhetherItMerges();
   void Connect();
   void Send(wire::engine::Message message);
   void OnMessage(wire::engine::Message message);
@@ -71,6 +76,10 @@ class CountExecutor final : public Program {
   void Publish(const Key& key);
   // The input of a task that reads a shuffle.
   void FetchInput(const Task& task);
+  void FetchMerged(const Task& task, std::vector<tasks::MapOutputTable::Block> blocks);
+  void FetchChunk(const std::shared_ptr<Fetching>& fetching, const env::Endpoint& service,
+                  process::executor::MergedInput::Chunk chunk, int tries);
+  void FetchBlocks(const std::shared_ptr<Fetching>& fetching, const std::vector<tasks::MapOutputTable::Block>& blocks);
   void FetchFrom(const std::shared_ptr<Fetching>& fetching, uint32_t place,
                  std::vector<tasks::MapOutputTable::Block> blocks, int tries);
   void Done(const Task& task, const Counts& input);
@@ -91,6 +100,9 @@ class CountExecutor final : public Program {
   Ledger& ledger_;
   std::function<void(int)> exit_;
   process::executor::ShuffleClient shuffle_;
+  process::executor::ShuffleClient push_client_;
+  process::executor::ShufflePusher pusher_;
+  bool service_merges_ = false;
   std::unique_ptr<process::executor::DriverConnection> driver_;
   Core core_;
   std::map<int64_t, Task> running_;

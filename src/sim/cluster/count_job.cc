@@ -52,6 +52,20 @@ bool DecodeInto(std::string_view bytes, Counts& counts) {
   return true;
 }
 
+bool DecodeAllInto(std::string_view bytes, Counts& counts) {
+  Counts more;
+  base::Budget budget(base::kStoredKind, bytes.size());
+  base::ByteReader in(bytes, budget);
+  while (!in.failed() && !in.done()) {
+    Counts one;
+    base::Decode(in, one);
+    Merge(more, one);
+  }
+  if (in.failed()) return false;
+  Merge(counts, more);
+  return true;
+}
+
 Counts Doubled(const Counts& counts) {
   Counts doubled = counts;
   for (auto& [key, count] : doubled) count *= 2;

@@ -42,6 +42,9 @@ std::string Encoded(const Counts& counts);
 /// False: not what Encoded gives.
 bool DecodeInto(std::string_view bytes, Counts& counts);
 
+/// Several, one behind the other.
+bool DecodeAllInto(std::string_view bytes, Counts& counts);
+
 /// Each count twice as large.
 Counts Doubled(const Counts& counts);
 

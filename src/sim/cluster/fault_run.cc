@@ -26,6 +26,7 @@ std::map<int, JobSpec> MakeJobs(base::Rng& rng) {
     job.reduces = static_cast<int>(rng.Between(1, 5));
     job.executors = static_cast<int>(rng.Between(1, 3));
     job.input_seed = rng.Below(1000);
+    job.merges = rng.Chance(0.8);
     if (rng.Chance(0.4)) job.preferred_host = "node" + std::to_string(rng.Below(4));
     if (rng.Chance(0.3)) job.task_failure = 0.2;
     if (rng.Chance(0.2)) job.master_failure = 0.5;
@@ -76,6 +77,7 @@ class FaultScript {
     for (int i = static_cast<int>(world_.rng().Below(2)); i > 0; --i) At(end, &FaultScript::KillDriver);
     for (int i = static_cast<int>(world_.rng().Below(3)); i > 0; --i) At(end, &FaultScript::CrashShuffle);
     for (int i = static_cast<int>(world_.rng().Below(3)); i > 0; --i) At(end, &FaultScript::LoseFiles);
+    for (int i = static_cast<int>(world_.rng().Below(3)); i > 0; --i) At(end, &FaultScript::FillMerges);
   }
   void At(Instant end, void (FaultScript::*fault)()) {
     const Instant when{world_.rng().Between(world_.now().ns, end.ns)};
@@ -147,6 +149,12 @@ class FaultScript {
     cluster_.CrashShuffle(node, world_.rng().Chance(0.3));
     world_.Script(Soon(100, 10000), [this, node] { cluster_.RestartShuffle(node); });
   }
+  void FillMerges() {
+    const int node = AnyNode();
+    Count("disk full for merges");
+    cluster_.FillMerges(node, true);
+    world_.Script(Soon(500, 10000), [this, node] { cluster_.FillMerges(node, false); });
+  }
   void LoseFiles() {
     Count("files lost");
     cluster_.LoseFiles(AnyNode());
@@ -168,18 +176,20 @@ std::vector<std::string> ExpectedFaults(int managers) {
     return {"rm crash",       "rm stands still",        "rm cut off from the quorum", "rm hears the quorum late",
             "leader elected", "master registers again", "call tried again",           "store failure"};
   }
-  return {// faults
-          "connection cut before delivery", "connection cut after delivery", "half-open peer", "slow delivery",
-          "connect refused", "store failure", "store damaged", "rm crash", "nm crash", "host lost",
-          "shuffle service crash", "files lost", "executor killed", "driver killed", "master dies", "task fails",
-          // rare branches
-          "cached partition fetched", "cached partition makes room", "cached partition read", "commit denied",
-          "task killed", "call tried again", "container ended while its agent was away",
-          "container not yet launched when its agent died", "container outlived its agent", "executor lost its driver",
-          "fetch tried again", "job fails with a reason", "map output cannot be fetched", "master is disowned",
-          "master registers again", "registration had taken effect", "shuffle registration tried again",
-          "shuffle registrations recovered", "stage runs again", "start of a container failed",
-          "task lost with its executor", "task runs again"};
+  return {
+      // faults
+      "connection cut before delivery", "connection cut after delivery", "half-open peer", "slow delivery",
+      "connect refused", "store failure", "store damaged", "rm crash", "nm crash", "host lost", "shuffle service crash",
+      "files lost", "disk full for merges", "executor killed", "driver killed", "master dies", "task fails",
+      // rare branches
+      "cached partition fetched", "cached partition makes room", "cached partition read", "commit denied",
+      "task killed", "call tried again", "container ended while its agent was away",
+      "container not yet launched when its agent died", "container outlived its agent", "executor lost its driver",
+      "block pushed", "push refused", "shuffle merged", "merge ended without its service", "merged chunk read",
+      "merged partition cannot be found", "fetch tried again", "job fails with a reason",
+      "map output cannot be fetched", "master is disowned", "master registers again", "registration had taken effect",
+      "shuffle registration tried again", "shuffle registrations recovered", "stage runs again",
+      "start of a container failed", "task lost with its executor", "task runs again"};
 }
 
 FaultRunResult RunFaults(uint64_t seed, PlantedBug bug, int managers) {

@@ -43,7 +43,8 @@ INSTANTIATE_TEST_SUITE_P(All, PlantedBugs,
                          testing::Values(PlantedBug::kDoubleGrant, PlantedBug::kLostAcknowledgement,
                                          PlantedBug::kForgottenContainer, PlantedBug::kEvictedPromise,
                                          PlantedBug::kLostKill, PlantedBug::kStaleTable, PlantedBug::kDoubleCommit,
-                                         PlantedBug::kNoFence, PlantedBug::kLateStepDown, PlantedBug::kAnsweredTwice));
+                                         PlantedBug::kLostMerge, PlantedBug::kNoFence, PlantedBug::kLateStepDown,
+                                         PlantedBug::kAnsweredTwice));
 
 }  // namespace
 }  // namespace fairlead::sim

@@ -27,6 +27,7 @@ struct JobSpec {
   int reduces = 2;
   int executors = 2;
   uint64_t input_seed = 0;
+  bool merges = false;  // its shuffles are pushed to services that merge them
 };
 
 /// A simulated container's process. Destroying it is kill -9.

@@ -10,6 +10,7 @@
 #include "env_sim/world.h"
 #include "model/ids.h"
 #include "model/resources.h"
+#include "sim/cluster/merge_ledger.h"
 
 namespace fairlead::sim {
 
@@ -61,6 +62,9 @@ class Ledger {
   void ResultRight(const model::ApplicationId& app) { right_.insert(app); }
   bool result_right(const model::ApplicationId& app) const { return right_.contains(app); }
 
+  // ---- merged shuffles
+  MergeLedger& merges() { return merges_; }
+
   void Violation(const std::string& what) { violations_.push_back(what); }
   const std::vector<std::string>& violations() const { return violations_; }
   const std::set<model::ApplicationId>& acknowledged() const { return acknowledged_; }
@@ -86,6 +90,7 @@ class Ledger {
   std::set<std::pair<std::string, int64_t>> may_commit_;
   std::set<model::ApplicationId> right_;
   std::vector<std::string> violations_;
+  MergeLedger merges_{[this](const std::string& what) { Violation(what); }};
 };
 
 }  // namespace fairlead::sim

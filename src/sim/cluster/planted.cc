@@ -60,6 +60,20 @@ class LyingStore final : public env::Store {
   int commits_ = 0;
 };
 
+class LyingFiles final : public env::ConfinedFiles {
+ public:
+  explicit LyingFiles(env::ConfinedFiles& inner) : inner_(inner) {}
+  base::Status WriteAt(const std::string& root, const std::string& relative, uint64_t offset,
+                       std::string_view bytes) override {
+    if (++writes_ % 20 == 0) return {};
+    return inner_.WriteAt(root, relative, offset, bytes);
+  }
+
+ private:
+  env::ConfinedFiles& inner_;
+  int writes_ = 0;
+};
+
 }  // namespace
 
 std::unique_ptr<scheduler::Scheduler> Plant(PlantedBug bug, std::unique_ptr<scheduler::Scheduler> inner) {
@@ -80,6 +94,10 @@ bool Passes(PlantedBug bug, wire::engine::Message& message) {
     if (auto* const answer = std::get_if<we::CommitAnswer>(&message)) answer->granted = true;
   }
   return true;
+}
+
+std::unique_ptr<env::ConfinedFiles> MakeLyingFiles(env::ConfinedFiles& inner) {
+  return std::make_unique<LyingFiles>(inner);
 }
 
 std::unique_ptr<env::Store> MakeLyingStore(env::Store& inner, env::Loop& loop) {

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "env/confined_files.h"
 #include "env/loop.h"
 #include "env/store.h"
 #include "scheduler/scheduler.h"
@@ -17,6 +18,9 @@ std::unique_ptr<scheduler::Scheduler> Plant(PlantedBug bug, std::unique_ptr<sche
 
 /// A store that says yes and forgets one commit in three.
 std::unique_ptr<env::Store> MakeLyingStore(env::Store& inner, env::Loop& loop);
+
+/// Forgets one write in twenty.
+std::unique_ptr<env::ConfinedFiles> MakeLyingFiles(env::ConfinedFiles& inner);
 
 /// A message between a driver and an executor, changed as the bug does; false: it does not arrive at all.
 bool Passes(PlantedBug bug, wire::engine::Message& message);

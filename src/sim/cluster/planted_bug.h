@@ -12,6 +12,7 @@ enum class PlantedBug {
   kLostKill,             // an executor passes over orders to end a task
   kStaleTable,           // an executor goes on with map outputs although some were lost
   kDoubleCommit,         // an executor takes every answer for leave to commit
+  kLostMerge,            // the disk says yes and forgets some merged blocks
   kNoFence,              // a deposed leader's rows are taken (two managers)
   kLateStepDown,         // a leader believes in its right to act for too long (two managers)
   kAnsweredTwice,        // a call that a standby held is answered twice (two managers)

@@ -2,14 +2,22 @@
 
 namespace fairlead::sim {
 
-ShuffleNode::ShuffleNode(env_sim::World& world, env_sim::Machine& machine, env::Disk& disk, Ledger& ledger)
-    : world_(world), machine_(machine), disk_(disk), ledger_(ledger) {
+ShuffleNode::ShuffleNode(env_sim::World& world, env_sim::Machine& machine, env::Disk& disk, env::ConfinedFiles& files,
+                         Ledger& ledger)
+    : world_(world), machine_(machine), disk_(disk), files_(files), ledger_(ledger) {
   config_.listen = {machine.host(), kShufflePort};
   config_.core.local_roots = {"/local"};
+  config_.merges = true;
+  // Blocks have some hundred bytes here: chunks of a few, and writes before the end.
+  config_.merge_limits.chunk_bytes_min = 512;
+  config_.merge_limits.memory_bytes = size_t{16} << 10;
+  ledger_.merges().AddService(machine.host(), disk_);
 }
 
 void ShuffleNode::Start() {
-  service_ = std::make_unique<process::shuffle::Service>(machine_.loop(), disk_, &machine_.store(), log_, config_);
+  service_ =
+      std::make_unique<process::shuffle::Service>(machine_.loop(), disk_, &machine_.store(), log_, config_, &files_);
+  ledger_.merges().ServiceStarted(machine_.host(), world_.now());
   const base::Result<size_t> known = service_->Recover();
   if (ledger_.RefusedDamage(machine_, known.ok())) {
     service_.reset();

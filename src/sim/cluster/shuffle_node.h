@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "env/confined_files.h"
 #include "env/log.h"
 #include "env_sim/world.h"
 #include "process/shuffle/service.h"
@@ -15,7 +16,9 @@ inline constexpr uint16_t kShufflePort = 7337;
 /// registrations in its store.
 class ShuffleNode {
  public:
-  ShuffleNode(env_sim::World& world, env_sim::Machine& machine, env::Disk& disk, Ledger& ledger);
+  /// `files`: how it writes what it merges on `disk`.
+  ShuffleNode(env_sim::World& world, env_sim::Machine& machine, env::Disk& disk, env::ConfinedFiles& files,
+              Ledger& ledger);
 
   void Start();
   void Crash(bool silently);
@@ -29,6 +32,7 @@ class ShuffleNode {
   env_sim::World& world_;
   env_sim::Machine& machine_;
   env::Disk& disk_;
+  env::ConfinedFiles& files_;
   Ledger& ledger_;
   env::NullLog log_;
   process::shuffle::Config config_;

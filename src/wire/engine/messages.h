@@ -37,7 +37,9 @@ struct Hello {
   int32_t shuffle_port = 0;
   bool serves_own_files = false;
   int64_t pid = 0;
-  FL_FIELDS(proof, build_id, executor_id, host, slots, shuffle_host, shuffle_port, serves_own_files, pid)
+  bool service_merges = false;  // pushed blocks, for this application
+  FL_FIELDS(proof, build_id, executor_id, host, slots, shuffle_host, shuffle_port, serves_own_files, pid,
+            service_merges)
 };
 struct Welcome {
   uint32_t executor = 0;
@@ -124,12 +126,35 @@ struct Place {
   int32_t port = 0;
   FL_FIELDS(executor, executor_id, host, port)
 };
+/// A shuffle service that merges pushed blocks.
+struct Merger {
+  std::string host;
+  int32_t port = 0;
+  FL_FIELDS(host, port)
+};
+/// Driver -> executor: outputs of the shuffle that it wrote and will write are to be pushed to these services, each of
+/// which merges a run of the reduce partitions (tasks/merge_rule.h).
+struct PushShuffle {
+  int32_t shuffle = -1;
+  int32_t app_attempt = -1;
+  std::vector<Merger> mergers;
+  FL_FIELDS(shuffle, app_attempt, mergers)
+};
+/// Executor -> driver: of this map output everything is pushed that will be.
+struct MapPushed {
+  int32_t shuffle = -1;
+  int32_t map = -1;
+  FL_FIELDS(shuffle, map)
+};
 struct MapOutputs {
   int32_t shuffle = -1;
   int64_t epoch = 0;
   std::string table;  // tasks::EncodeMapOutputs
   std::vector<Place> places;
-  FL_FIELDS(shuffle, epoch, table, places)
+  /// Of a shuffle that was merged: by whom, and a byte for each reduce partition, 1 where there is something merged.
+  PushShuffle merge;
+  std::string merged;
+  FL_FIELDS(shuffle, epoch, table, places, merge, merged)
 };
 struct AskBroadcast {
   int64_t id = 0;
@@ -206,10 +231,10 @@ struct Ping {
 inline constexpr int64_t kPingIntervalMs = 10'000;
 inline constexpr int64_t kSilenceMaxMs = 120'000;
 
-using Message =
-    std::variant<Challenge, Hello, Welcome, Refused, StagePlanned, Launch, Kill, StageGone, TaskStarted, TaskDone,
-                 TaskBroke, AskCommit, CommitAnswer, AskMapOutputs, MapOutputs, AskBroadcast, Broadcast, BlockKept,
-                 Forget, Shutdown, Ping, AskKept, PublishKept, KeptPublished, KeptPlace, HostLoad>;
+using Message = std::variant<Challenge, Hello, Welcome, Refused, StagePlanned, Launch, Kill, StageGone, TaskStarted,
+                             TaskDone, TaskBroke, AskCommit, CommitAnswer, AskMapOutputs, MapOutputs, AskBroadcast,
+                             Broadcast, BlockKept, Forget, Shutdown, Ping, AskKept, PublishKept, KeptPublished,
+                             KeptPlace, HostLoad, PushShuffle, MapPushed>;
 
 /// Appends the frame of a message.
 void AppendFrame(std::string& out, const Message& message);
