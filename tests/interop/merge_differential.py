@@ -95,7 +95,7 @@ INTENDED = [
 ]
 ANOTHER_ORDER = Intended("merge statuses in the order of partitions; Spark's are in a hash map's", "", "")
 REMOVED = Intended("what is removed is gone at once; Spark's clean-up takes a while, and has forgotten after a restart which files there were", "", "", ends=True)
-OPEN = Intended("of a merge that has not ended nothing is read; Spark serves chunks that are whole", "", "")
+OPEN = Intended("of a merge that has not ended nothing is read; Spark serves chunks that are whole, and remembers later that there were so few", "", "", ends=True)
 REMOVED_BEFORE = Intended("a removed merge has ended after a restart, too; Spark's clean-up deletes the row that says so when the merge had not ended before",
                           "", "", ends=True)
 
