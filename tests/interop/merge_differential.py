@@ -95,6 +95,7 @@ INTENDED = [
 ]
 ANOTHER_ORDER = Intended("merge statuses in the order of partitions; Spark's are in a hash map's", "", "")
 REMOVED = Intended("what is removed is gone at once; Spark's clean-up takes a while, and has forgotten after a restart which files there were", "", "", ends=True)
+OPEN = Intended("of a merge that has not ended nothing is read; Spark serves chunks that are whole, and remembers later that there were so few", "", "", ends=True)
 REMOVED_BEFORE = Intended("a removed merge has ended after a restart, too; Spark's clean-up deletes the row that says so when the merge had not ended before",
                           "", "", ends=True)
 
@@ -103,6 +104,27 @@ def removed(steps, of, earlier=False):
     """Whether one of the steps removes this merge of a shuffle, or whichever is the latest; or an earlier one."""
     shuffle, merge = of
     return any(one.does == "remove" and one.of[0] == shuffle and (one.of[1] in (merge, -1) or (earlier and one.of[1] < merge)) for one in steps)
+
+
+def is_open(steps, of):
+    """Whether this merge has begun and not ended."""
+    state = {}  # shuffle -> (merge id, whether it has ended), as RemoteBlockPushResolver keeps it
+    for one in steps:
+        if one.then == "restart":
+            state = {shuffle: known for shuffle, known in state.items() if known[1]}
+        if one.does in ("", "read"):
+            continue
+        shuffle, merge = one.of
+        latest, ended = state.get(shuffle, (None, False))
+        if one.does in ("begin", "push") and (latest is None or merge > latest):
+            state[shuffle] = (merge, False)
+        elif one.does == "end" and (latest is None or (merge >= latest and not ended)):
+            state[shuffle] = (merge, True)
+        elif one.does == "remove" and merge == -1 and latest is not None:
+            state[shuffle] = (latest, True)
+        elif one.does == "remove" and merge != -1 and (latest is None or merge >= latest):
+            state[shuffle] = (merge, True)
+    return state.get(of[0]) == (of[1], False)
 
 
 class Comparison(differential.Comparison):
@@ -128,8 +150,11 @@ class Comparison(differential.Comparison):
         if are_statuses_in_another_order(spark, fairlead):
             return ANOTHER_ORDER
         restarts = [at for at, one in enumerate(before) if one.then == "restart"]
-        if step.does == "read" and removed(before, step.of) and fairlead is not None and "Failure" in fairlead.kind:
-            return REMOVED
+        if step.does == "read" and fairlead is not None and "Failure" in fairlead.kind:
+            if removed(before, step.of):
+                return REMOVED
+            if is_open(before, step.of):
+                return OPEN
         if restarts and step.does in ("push", "end") and removed(before[:restarts[-1]], step.of, earlier=step.does == "end"):
             return REMOVED_BEFORE
         return super().intended(before, step, spark, fairlead)

@@ -17,7 +17,7 @@ MERGER = "shuffle-push-merger"
 @dataclasses.dataclass(frozen=True)
 class Step:
     """What is done on a connection. `sent`: frames; `answers`: how many come back; `then`: "" or "close" or "restart" (of the service);
-    `does`: push, end, read or remove, or "", of the merge `of`, (shuffle, merge id)."""
+    `does`: begin, push, end, read or remove, or "", of the application's merge `of`, (shuffle, merge id)."""
     connection: int
     what: str
     sent: bytes = b""
@@ -123,7 +123,8 @@ class Script:
     def push(self, **other):
         block = self.block()
         what, of, header = self.push_frame(len(block), **other)
-        self.say(what, header + block, does="push", of=of)
+        own = "app" not in other and "attempt" not in other
+        self.say(what, header + block, does="push" if own else "", of=of)
 
     def begin(self):
         """A part of a block."""
@@ -133,7 +134,7 @@ class Script:
         sent = self.rng.randint(0, len(block) - 1)
         what, of, header = self.push_frame(len(block))
         connection = self.rng.choice([number for number in range(4) if number not in self.half])
-        self.say(f"{what}, {sent} of them", header + block[:sent], answers=0, connection=connection)
+        self.say(f"{what}, {sent} of them", header + block[:sent], answers=0, connection=connection, does="begin", of=of)
         self.half_of[connection] = of
         self.half[connection] = block[sent:]
 
@@ -164,7 +165,7 @@ class Script:
         if attempt == self.attempt and merge == self.latest[shuffle]:
             self.ended.add((shuffle, merge))
         self.say(f"{number} FinalizeShuffleMerge({shuffle}, {merge}, attempt {attempt})", rpc(number, b"\x0d" + text(self.app) + struct.pack(">iii", attempt, shuffle, merge)),
-                 does="end", of=(shuffle, merge))
+                 does="end" if attempt == self.attempt else "", of=(shuffle, merge))
 
     def finalize_some(self):
         shuffle = self.rng.choice((0, 1))
@@ -204,7 +205,7 @@ class Script:
         if attempt == self.attempt and merge != self.latest[shuffle] - 1:
             self.ended = {one for one in self.ended if one[0] != shuffle}
         self.say(f"{number} RemoveShuffleMerge({shuffle}, {merge}, attempt {attempt})", rpc(number, b"\x13" + text(self.app) + struct.pack(">iii", attempt, shuffle, merge)), answers=-1,
-                 does="remove", of=(shuffle, merge))
+                 does="remove" if attempt == self.attempt else "", of=(shuffle, merge))
 
     def local_dirs(self):
         number = self.request()
