@@ -61,6 +61,13 @@ inline void ReadValue(const config::HadoopConf& conf, const char* key, Range /*r
   }
   value = text;
 }
+/// Milliseconds with commas between.
+void ReadValue(const config::HadoopConf& conf, const char* key, Range range, std::vector<base::Duration>& value);
+std::string TextOf(const std::vector<base::Duration>& value);
+/// QUEUE=AMOUNT TYPE/PERIOD, with " hard" behind it or not, and commas between: root.batch=1000 vcores/7d hard.
+void ReadValue(const config::HadoopConf& conf, const char* key, Range range,
+               std::vector<scheduler::BudgetConfig>& value);
+std::string TextOf(const std::vector<scheduler::BudgetConfig>& value);
 inline std::string TextOf(const std::string& value) { return value; }
 inline std::string TextOf(scheduler::NodeOrder value) {
   return value == scheduler::NodeOrder::kPack ? "pack" : "spread";
