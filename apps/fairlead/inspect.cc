@@ -541,10 +541,26 @@ static void PrintNodesOf(const std::vector<yarn::NodeReportProto>& nodes, bool j
 
 void PrintNodes(const std::vector<yarn::NodeReportProto>& nodes, bool json) { PrintNodesOf(nodes, json, "http://"); }
 
+std::string PastUseText(const ordered_json& queue) {
+  if (!queue.contains("past_ppm")) return "-";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %%", static_cast<double>(queue["past_ppm"].get<int64_t>()) / 10'000);
+  return text;
+}
+
 void PrintQueues(ordered_json answer, bool json) {
   TakeNoBoundsOut(answer);
   if (json) return PrintJson(answer);
-  Table table({"QUEUE", "WEIGHT", "FAIR SHARE", "AT MOST", "USED", "WANTED", "RUNNABLE", "WAITING"});
+  std::vector<std::string> head = {"QUEUE", "WEIGHT", "FAIR SHARE", "AT MOST", "USED", "WANTED", "RUNNABLE", "WAITING"};
+  const auto any = [&](const char* field) {
+    return std::any_of(answer.at("queues").begin(), answer.at("queues").end(),
+                       [&](const ordered_json& queue) { return queue.contains(field); });
+  };
+  const bool past = any("past_ppm");
+  const bool budgets = any("budget");
+  if (past) head.emplace_back("PAST USE");
+  if (budgets) head.emplace_back("BUDGET");
+  Table table(head);
   const auto amount = [](const ordered_json& queue, const char* field) {
     const ordered_json value = queue.value(field, ordered_json::object());
     return SizeText(value.value("memory_mib", int64_t{0}), value.value("vcores", int64_t{0}));
@@ -552,10 +568,17 @@ void PrintQueues(ordered_json answer, bool json) {
   for (const auto& queue : answer.at("queues")) {
     char weight[16];
     std::snprintf(weight, sizeof weight, "%g", queue.value("weight", 1.0));
-    table.Add({queue.value("name", ""), weight, amount(queue, "fair_share"),
-               queue.at("max_share").is_object() ? amount(queue, "max_share") : "-", amount(queue, "used"),
-               amount(queue, "demand"), std::to_string(queue.value("runnable_apps", 0)),
-               std::to_string(queue.value("waiting_apps", 0))});
+    std::vector<std::string> row = {queue.value("name", ""),
+                                    weight,
+                                    amount(queue, "fair_share"),
+                                    queue.at("max_share").is_object() ? amount(queue, "max_share") : "-",
+                                    amount(queue, "used"),
+                                    amount(queue, "demand"),
+                                    std::to_string(queue.value("runnable_apps", 0)),
+                                    std::to_string(queue.value("waiting_apps", 0))};
+    if (past) row.push_back(PastUseText(queue));
+    if (budgets) row.push_back(queue.value("budget", "-"));
+    table.Add(row);
   }
   table.Print();
 }

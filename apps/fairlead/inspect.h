@@ -27,6 +27,8 @@ void PrintApps(const std::vector<wire::yarn::ApplicationReportProto>& reports, i
 /// `detail`: of /fairlead/v1/apps/ID, with "pending"; null of another resource manager's.
 void PrintWhy(const wire::yarn::ApplicationReportProto& report, const nlohmann::ordered_json& detail, bool json);
 void PrintNodes(const std::vector<wire::yarn::NodeReportProto>& nodes, bool json);
+/// What the queue used in the past, decayed: "12.3 %" of the cluster; "-" where nobody counts it.
+std::string PastUseText(const nlohmann::ordered_json& queue);
 /// `answer`: of /fairlead/v1/queues.
 void PrintQueues(nlohmann::ordered_json answer, bool json);
 

@@ -80,7 +80,8 @@ class Moment {
     return reports;
   }
   ordered_json Queues() const {
-    return JsonOf(process::rm::QueuesDocument(replay_.machine()->scheduler().GetQueues(), core_.config().queues));
+    return JsonOf(process::rm::QueuesDocument(replay_.machine()->scheduler().GetQueues(), core_.config().queues,
+                                              scheduler::SpendingsOf(replay_.machine()->scheduler())));
   }
   ordered_json Pending(const App& app) const {
     Document::List pending;

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cluster_command.h"
 #include "config/allocation_edit.h"
+#include "inspect.h"
 #include "shell/rm/queue_file.h"
 #include "table.h"
 
@@ -57,6 +58,8 @@ int Show(const Command& command, Cluster& cluster, const std::string& name) {
   if (queue.contains("start_time")) Row("Start time", TimeText(queue["start_time"]));
   Row("Gives back", queue.value("preemptable", true) ? "yes" : "no: nothing is taken from it");
   for (const auto& one : queue.value("tasks", ordered_json::array())) PrintTasks(one);
+  if (queue.contains("past_ppm")) Row("Past use", PastUseText(queue) + " of the cluster");
+  if (queue.contains("budget")) Row("Budget", queue.value("budget", ""));
   Row("Wanted", AmountText(queue, "demand"));
   Row("Masters use", AmountText(queue, "master_used"));
   Row("Applications", std::to_string(queue.value("runnable_apps", 0)) + " runnable, " +

@@ -9,6 +9,7 @@ namespace {
 using scheduler::BackfillConfig;
 using scheduler::BooksConfig;
 using scheduler::FairleadConfig;
+using scheduler::FairnessConfig;
 using scheduler::LearnedUseConfig;
 using scheduler::MeasuredLoadConfig;
 using scheduler::MeasuredUseConfig;
@@ -124,6 +125,16 @@ constexpr Key<FairleadConfig> kKeys[] = {
     KeyOf<&FairleadConfig::backfill, &BackfillConfig::run_times>(
         "fairlead.scheduler.backfill.run-times",
         "with promises and wish small-jobs: work is amount x time where the time is known"),
+    KeyOf<&FairleadConfig::fairness, &FairnessConfig::half_lives>(
+        "fairlead.scheduler.fairness.half-lives-ms",
+        "queues are ordered by what they used in the past: of each level below root, with commas between, after how "
+        "long "
+        "use counts half (the last one for the levels below, too); 0: by what they use now",
+        Range{0, int64_t{366} * 86'400'000}),
+    KeyOf<&FairleadConfig::fairness, &FairnessConfig::budgets>(
+        "fairlead.scheduler.fairness.budgets",
+        "QUEUE=AMOUNT TYPE/PERIOD with commas between, such as root.batch=1000 vcores/7d hard: resource-hours of each "
+        "period; who has used them comes last, or with hard gets no more"),
     KeyOf<&FairleadConfig::node_locality_wait>(
         "fairlead.scheduler.node-locality-wait-ms",
         "how long an ask leaves room elsewhere alone while it waits for a named host"),

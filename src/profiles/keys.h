@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "config/keys.h"
 #include "model/wishes.h"
@@ -37,6 +38,20 @@ struct KeyValue<model::Wishes> {
     value = *read;
   }
   static std::string Text(const model::Wishes& value, Range /*range*/) { return model::ToString(value); }
+};
+
+/// Milliseconds with commas between.
+template <>
+struct KeyValue<std::vector<base::Duration>> {
+  static void Read(const HadoopConf& conf, const char* key, Range range, std::vector<base::Duration>& value);
+  static std::string Text(const std::vector<base::Duration>& value, Range range);
+};
+
+/// QUEUE=AMOUNT TYPE/PERIOD, with " hard" behind it or not, and commas between: root.batch=1000 vcores/7d hard.
+template <>
+struct KeyValue<std::vector<scheduler::BudgetConfig>> {
+  static void Read(const HadoopConf& conf, const char* key, Range range, std::vector<scheduler::BudgetConfig>& value);
+  static std::string Text(const std::vector<scheduler::BudgetConfig>& value, Range range);
 };
 
 }  // namespace fairlead::config

@@ -144,6 +144,26 @@ TEST(ProfilesTest, AQueueTreeThatAProfileCannotLoadIsRefused) {
   EXPECT_THAT(ErrorOf("fairlead", {}, queues), HasSubstr("root.a"));
 }
 
+TEST(ProfileKeys, ListsOfFairnessAreReadOrRefused) {
+  const auto read = [](const char* key, const std::string& value) {
+    return ErrorOf("fairlead", {{key, value}}).empty();
+  };
+  constexpr const char* kHalfLives = "fairlead.scheduler.fairness.half-lives-ms";
+  for (const char* good : {"", "0", "86400000", "604800000, 86400000,0"}) EXPECT_TRUE(read(kHalfLives, good)) << good;
+  for (const char* bad : {"-1", "1d", "5,x", "99999999999999", "18446744073709551616"}) {
+    EXPECT_FALSE(read(kHalfLives, bad)) << bad;
+  }
+  constexpr const char* kBudgets = "fairlead.scheduler.fairness.budgets";
+  for (const char* good : {"", "root.a=1 vcores/1s", "root.batch=1000 vcores/7d hard, root.lab=200 memory-mb/24h"}) {
+    EXPECT_TRUE(read(kBudgets, good)) << good;
+  }
+  for (const char* bad : {"root.a", "root.a=", "=1 vcores/1d", "root.a=0 vcores/1d", "root.a=-5 vcores/1d",
+                          "root.a=1 vcores", "root.a=1 vcores/0d", "root.a=1 vcores/367d", "root.a=1 nosuch/1d",
+                          "root.a=1 vcores/1d soft", "root.a=1099511627777 vcores/1d", "root.a=1/1d vcores"}) {
+    EXPECT_FALSE(read(kBudgets, bad)) << bad;
+  }
+}
+
 /// docs/configuration.md holds what `fairlead config profiles --markdown` prints.
 TEST(ProfilesTest, TheDocumentHasEveryKeyWithItsDefault) {
   std::ifstream file(std::string(FAIRLEAD_SOURCE_DIR) + "/docs/configuration.md");

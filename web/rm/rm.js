@@ -378,6 +378,7 @@ async function queue(name) {
     ["Runs at most", own.max_running_apps === undefined ? "" : counted(own.max_running_apps, "application")], ["Masters' share", own.max_am_share === undefined ? "" : String(own.max_am_share)],
     ["Priority", own.priority === undefined ? "" : String(own.priority)], ["Start time", own.start_time === undefined ? "" : time(own.start_time)], ["Gives back", own.preemptable ? "" : "nothing is taken from it"],
     ...(own.tasks ?? []).map((one) => [`${one.type[0].toUpperCase()}${one.type.slice(1)}s`, `${one.granted} granted, ${one.waiting} waiting${one.missing ? `, ${one.missing} below the minimum` : ""}`]),
+    ["Past use", own.past_ppm === undefined ? "" : `${(own.past_ppm / 10000).toFixed(1)} % of the cluster`], ["Budget", own.budget ?? ""],
     ["Applications", `${own.runnable_apps} runnable, ${own.waiting_apps} waiting`]].filter(([, value]) => value !== "");
   const change = action("Change", `A setting of ${name}, named as in the file of the queues; nothing behind = takes it out.`, { label: "NAME=VALUE", value: `weight=${own.weight}` }, (given) => changeQueue(name, given));
   return [name, el("h1", {}, name), actions(change), el("dl", {}, facts.flatMap(([title, value]) => [el("dt", {}, title), el("dd", {}, value)])),

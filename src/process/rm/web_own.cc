@@ -308,7 +308,8 @@ Document TasksDocument(const std::vector<scheduler::TaskCounts>& tasks) {
 
 }  // namespace
 
-Document QueuesDocument(const scheduler::View& view, const model::QueueTree& tree) {
+Document QueuesDocument(const scheduler::View& view, const model::QueueTree& tree,
+                        const scheduler::Spendings& spendings) {
   std::map<std::string_view, const model::QueueConfig*> configured;
   for (const model::QueueConfig& queue : tree.queues) configured.emplace(queue.name, &queue);
   Document::List list;
@@ -330,6 +331,10 @@ Document QueuesDocument(const scheduler::View& view, const model::QueueTree& tre
                        .Add("waiting_apps", queue.waiting_apps)
                        .Add("preemptable", queue.preemptable));
     if (!queue.tasks.empty()) list.back().Add("tasks", TasksDocument(queue.tasks));
+    if (const auto spent = spendings.find(queue.name); spent != spendings.end()) {
+      if (spent->second.past_ppm) list.back().Add("past_ppm", *spent->second.past_ppm);
+      if (!spent->second.budget.empty()) list.back().Add("budget", spent->second.budget);
+    }
     if (const auto found = configured.find(queue.name); found != configured.end()) {
       AddSettings(*found->second, list.back());
     }
@@ -349,9 +354,11 @@ void Web::SurveyWaiting() {
 }
 
 void Web::OwnQueues(const Reply& reply) {
-  Aside("queues", reply, [view = manager_.scheduler().GetQueues(), tree = manager_.queues()] {
-    return http::JsonResponse(200, QueuesDocument(view, tree).ToJson(""));
-  });
+  Aside("queues", reply,
+        [view = manager_.scheduler().GetQueues(), tree = manager_.queues(),
+         spendings = scheduler::SpendingsOf(manager_.scheduler())] {
+          return http::JsonResponse(200, QueuesDocument(view, tree, spendings).ToJson(""));
+        });
 }
 
 namespace {

@@ -33,6 +33,13 @@ std::optional<Duration> Backfill::RunOf(const In& in, AppSlot slot, const Ask& a
   return times ? times->Quantile({}, per_mille) : std::nullopt;
 }
 
+std::optional<Duration> Backfill::RunOf(const In& in, const Container& one) const {
+  const int32_t priority = one.is_master ? kMasterPriority : one.priority;
+  const LearnedRunTimes* times =
+      run_times_.Find(in.names.FullKindOf(one.app, priority, in.books.shapes[one.shape].size));
+  return times ? times->Quantile({}, kNineOfTen) : std::nullopt;
+}
+
 int64_t Backfill::MeanRunOf(const In& in, AppSlot slot) const {
   constexpr int64_t kMostWeight = int64_t{1} << 30;
   __int128 sum = 0;
@@ -186,7 +193,7 @@ bool Backfill::Replan(const In& in) {
       const App& app = in.books.apps[one.app];
       const Ask* ask = in.books.apps.FindAsk(one.app, one.ask);
       return !open || !ask || ask->count == 0 || !app.runnable || !app.active ||
-             in.books.FindLimit(app, one.size, app.needs_master).kind != Limit::Kind::kFree;
+             in.budgets.FindLimit(in.books, app, one.size, app.needs_master).kind != Limit::Kind::kFree;
     });
     counts_.withdrawn += static_cast<int64_t>(gone);
     moved = moved || gone > 0;
@@ -225,7 +232,10 @@ std::string Backfill::Check(const Books& books) const {
 }
 
 void Backfill::Mix(base::StateHasher& hash) const {
-  if (!on()) return;
+  if (!on()) {
+    if (run_times_.kinds() > 0) hash.Mix(run_times_.kinds());
+    return;
+  }
   ForEach([&hash](NodeIndex node, const Promise& one) {
     hash.Mix(node.value);
     hash.Mix(one.app.value);

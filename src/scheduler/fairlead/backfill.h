@@ -12,6 +12,7 @@
 #include "base/time.h"
 #include "scheduler/books/books.h"
 #include "scheduler/books/run_times.h"
+#include "scheduler/fairlead/budgets.h"
 #include "scheduler/fairlead/config.h"
 #include "scheduler/fairlead/outlook.h"
 #include "scheduler/fairlead/promises.h"
@@ -42,10 +43,11 @@ struct Promise {
 /// Where a promise can be kept no more it is moved, and counted as late when it is served.
 class Backfill {
  public:
-  /// What the timetable is read against: the books, and who knows the kinds.
+  /// What the timetable is read against: the books, who knows the kinds, what limits starts besides.
   struct In {
     const Books& books;
     const UseLearner& names;
+    const Budgets& budgets;
   };
   /// What is to start now.
   struct Start {
@@ -64,6 +66,8 @@ class Backfill {
   void Learn(const In& in, const Container& ended);
   /// How long a container of the ask will run; nothing: nobody knows.
   std::optional<base::Duration> RunOf(const In& in, AppSlot slot, const Ask& ask, int32_t per_mille) const;
+  /// In nine of ten cases, of a container that starts.
+  std::optional<base::Duration> RunOf(const In& in, const Container& one) const;
   /// What the application waits for runs so long in the mean, in seconds; unknown ones as kUnknownRun. 0: nothing is
   /// known.
   int64_t MeanRunOf(const In& in, AppSlot slot) const;

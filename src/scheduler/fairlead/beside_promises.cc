@@ -61,7 +61,7 @@ void FairPolicy::MakePromise(Core& core, AppSlot slot, const Ask& ask) {
   const Books& books = core.books();
   const App& app = books.apps[slot];
   if (backfill_.Of(ask.serial) || ask.gang != 0) return;
-  if (books.FindLimit(app, books.shapes[ask.shape].size, app.needs_master).kind != Limit::Kind::kFree) return;
+  if (FindLimit(books, app, books.shapes[ask.shape].size).kind != Limit::Kind::kFree) return;
   const Finder finder(books, config_);
   backfill_.Make(In(books), slot, ask, [&](NodeIndex node) { return finder.MayReserve(app, ask, node); });
 }
@@ -88,7 +88,7 @@ void FairPolicy::MakePromises(Core& core) {
         if (seen == backfill_.most_a_queue() || ask.count == 0 || (ask.park != Park::kNo && ask.park != Park::kAny))
           continue;
         const App& app = books.apps[*first];
-        if (books.FindLimit(app, books.shapes[ask.shape].size, app.needs_master).kind != Limit::Kind::kFree) continue;
+        if (FindLimit(books, app, books.shapes[ask.shape].size).kind != Limit::Kind::kFree) continue;
         ++seen;
         if (books.shapes[ask.shape].blocked || ask.park == Park::kAny) MakePromise(core, *first, ask);
       }

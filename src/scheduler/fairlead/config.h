@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "base/time.h"
 #include "scheduler/books/config.h"
@@ -103,6 +105,22 @@ struct LearnedUseConfig {
   int32_t least_percent = 25;  // of the booking, expected at the least, whatever a node told
 };
 
+/// So much of a resource in each period, for a queue and those below it.
+struct BudgetConfig {
+  std::string queue;
+  size_t type = 1;     // of resource
+  int64_t amount = 0;  // x milliseconds
+  base::Duration period;
+  bool hard = false;
+};
+
+/// What queues used in the past counts (fairlead/past_use.h).
+struct FairnessConfig {
+  /// Of the queues of each level below root, the last one's for those below; 0: by what they use now.
+  std::vector<base::Duration> half_lives;
+  std::vector<BudgetConfig> budgets;
+};
+
 /// Everything the `fairlead` profile is configured with. The wishes are those of `queues`: a refresh changes them.
 struct FairleadConfig : BooksConfig {
   base::Duration node_locality_wait = base::Duration::Millis(500);
@@ -116,6 +134,7 @@ struct FairleadConfig : BooksConfig {
   OvercommitConfig overcommit;
   LearnedUseConfig learned_use;
   BackfillConfig backfill;
+  FairnessConfig fairness;
 };
 
 }  // namespace fairlead::scheduler

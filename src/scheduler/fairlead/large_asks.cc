@@ -41,7 +41,7 @@ void FairPolicy::ReserveForLarge(Core& core) {
     const App& app = books.apps[slot];
     for (Ask& ask : books.apps.asks(slot)) {
       if (ask.shape != id || ask.count <= ask.reserved || ask.park != Park::kNo || HasTimetable(ask)) continue;
-      if (books.FindLimit(app, shape.size, app.needs_master).kind != Limit::Kind::kFree) continue;
+      if (FindLimit(books, app, shape.size).kind != Limit::Kind::kFree) continue;
       const NodeIndex node = NodeToReserve(books, app, ask);
       if (node.valid()) core.Reserve(slot, ask, node, config_.reservations.duration);
       break;
@@ -92,7 +92,7 @@ void FairPolicy::ReserveFor(Core& core, AppSlot slot, Ask& ask) {
   const Books& books = core.books();
   const App& app = books.apps[slot];
   const Resources& size = books.shapes[ask.shape].size;
-  if (books.FindLimit(app, size, app.needs_master).kind != Limit::Kind::kFree) return;
+  if (FindLimit(books, app, size).kind != Limit::Kind::kFree) return;
   const NodeIndex node = NodeToReserve(books, app, ask);
   if (node.valid()) core.Reserve(slot, ask, node, config_.small_jobs.reservation);
 }

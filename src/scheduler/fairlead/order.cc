@@ -18,10 +18,13 @@ inline bool SmallJobsFirst(const Books& books, QueueId leaf) {
   return books.queues.tree().wishes.small_jobs && books.queues[leaf].policy != model::OrderPolicy::kFifo;
 }
 
+/// Who comes last comes after all siblings, whatever their priority.
+constexpr int32_t kLastTiers = 1 << 28;
+
 /// With wish queue-priority siblings are ordered by priority; each priority has two tiers: below its minimum share,
 /// then above.
-int32_t TierOf(const Books& books, QueueId queue) {
-  return books.queues.tree().wishes.queue_priority ? -2 * books.queues[queue].priority : 0;
+int32_t TierOf(const Books& books, QueueId queue, bool last) {
+  return (books.queues.tree().wishes.queue_priority ? -2 * books.queues[queue].priority : 0) + (last ? kLastTiers : 0);
 }
 
 }  // namespace
@@ -44,16 +47,22 @@ inline OrderKey FairOrder::KeyOf(const Books& books, const Queue& queue, QueueId
   OrderKey key = ShareKey(share, needy ? 1 : queue.weight);
   key.tier = branches_[id.value].tier + (needy ? 0 : 1);
   key.tie = branches_[id.value].slot;
+  if (past_use_.on() && !needy && past_use_.Decays(id)) {
+    const OrderKey past = ShareKey({past_use_.Projected(id), PastUse::kUnit}, queue.weight);
+    key.num = past.num;
+    key.den = past.den;
+  }
   return key;
 }
 
 void FairOrder::TreeChanged(const Books& books, const TreeChange& change) {
+  past_use_.TreeChanged(books.queues, change, books.now);
   if (branches_.size() <= change.queue.value) branches_.resize(change.queue.value + 1);
   if (!change.added) branches_[change.parent.value].order.Remove(branches_[change.queue.value].slot);
   branches_[change.queue.value] = Branch{};
   if (!change.added || !change.parent.valid()) return;
   branches_[change.queue.value].slot = branches_[change.parent.value].order.Add(change.queue.value);
-  branches_[change.queue.value].tier = TierOf(books, change.queue);
+  branches_[change.queue.value].tier = TierOf(books, change.queue, false);
   // It may have been dropped again since.
   if (books.queues[change.queue].parent == change.parent) RefreshQueue(books, change.queue);
 }
@@ -107,6 +116,7 @@ void FairOrder::RefreshPath(const Books& books, QueueId queue) {
 void FairOrder::UsageChanged(const Books& books, QueueId leaf, bool less) {
   for (QueueId q = leaf; q.valid(); q = books.queues[q].parent) {
     if (less) branches_[q.value].blocked = 0;
+    if (past_use_.on()) past_use_.Note(books.queues, q, books.now);
     RefreshQueue(books, q);
   }
 }
@@ -117,6 +127,16 @@ void FairOrder::DemandChanged(const Books& books, QueueId leaf) {
     ordered = ordered || books.queues[q].has_low;
     if (ordered) RefreshQueue(books, q);
   }
+}
+
+void FairOrder::CountPast(const Books& books) {
+  if (!past_use_.Due(books.now)) return;
+  for (const QueueId queue : books.queues) {
+    if (!books.queues[queue].parent.valid()) continue;
+    past_use_.Note(books.queues, queue, books.now);
+    RefreshQueue(books, queue);
+  }
+  past_use_.Refreshed(books.now);
 }
 
 void FairOrder::RestartAges(const Books& books) {
@@ -140,14 +160,35 @@ void FairOrder::Rebuild(const Books& books) {
   for (const QueueId queue : books.queues) branches_[queue.value].blocked = 0;
   OpenMasters(books);
   small_jobs_.Forget();
+  if (past_use_.on()) {
+    for (const QueueId queue : books.queues) {
+      if (books.queues[queue].parent.valid()) past_use_.Note(books.queues, queue, books.now);
+    }
+  }
   for (const AppSlot slot : books.apps) Refresh(books, slot);
   RebuildBelow(books, kRoot);
 }
 
 void FairOrder::RebuildBelow(const Books& books, QueueId queue) {
   for (const QueueId child : books.queues[queue].children) RebuildBelow(books, child);
-  branches_[queue.value].tier = TierOf(books, queue);
+  branches_[queue.value].tier = TierOf(books, queue, branches_[queue.value].last);
   RefreshQueue(books, queue);
+}
+
+void FairOrder::SetLast(const Books& books, QueueId queue, bool last) {
+  Branch& branch = branches_[queue.value];
+  if (branch.last == last || !books.queues[queue].parent.valid()) return;
+  branch.last = last;
+  branch.tier = TierOf(books, queue, last);
+  RefreshPath(books, queue);
+}
+
+void FairOrder::Reopen(const Books& books) {
+  for (const QueueId queue : books.queues) {
+    if (branches_[queue.value].blocked == 0) continue;
+    branches_[queue.value].blocked = 0;
+    RefreshPath(books, queue);
+  }
 }
 
 void FairOrder::Block(const Books& books, QueueId queue, uint64_t classes) {
@@ -246,6 +287,7 @@ void FairOrder::Mix(base::StateHasher& hash) const {
   for (const QueueId leaf : closed_leaves_) hash.Mix(leaf.value);
   hash.Mix(blocked_classes_);
   small_jobs_.Mix(hash);
+  past_use_.Mix(hash);
 }
 
 }  // namespace fairlead::scheduler::native

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/state.h"
 #include "scheduler/books/books.h"
+#include "scheduler/fairlead/past_use.h"
 #include "scheduler/fairlead/small_jobs.h"
 #include "scheduler/shared/tournament.h"
 
@@ -17,7 +18,7 @@ namespace fairlead::scheduler::native {
 /// children) a level for a change and for a search.
 class FairOrder {
  public:
-  explicit FairOrder(base::Duration bound) : small_jobs_(bound) {}
+  FairOrder(base::Duration bound, const FairnessConfig& fairness) : small_jobs_(bound), past_use_(fairness) {}
 
   // The books change.
   void Came(AppSlot slot, bool restartable) { small_jobs_.Came(slot, restartable); }
@@ -30,6 +31,8 @@ class FairOrder {
   void RefreshPath(const Books& books, QueueId queue);
   void UsageChanged(const Books& books, QueueId leaf, bool less);
   void DemandChanged(const Books& books, QueueId leaf);
+  /// What queues used in the past is counted up to now, where it counts and time has passed. O(queues), once a second.
+  void CountPast(const Books& books);
   /// Small jobs first: who waits and has an equal part of what its queue uses gets no older. O(applications).
   void RestartAges(const Books& books);
   /// Every place of every queue and application. O(all).
@@ -40,6 +43,10 @@ class FairOrder {
   void Block(const Books& books, QueueId queue, uint64_t classes);
   /// The classes mean other shapes now: what queues could not take of the old ones says nothing.
   void ForgetBlocked(const Books& books, uint64_t classes);
+  /// What was blocked in queues is tried again: their budgets are new. O(queues).
+  void Reopen(const Books& books);
+  /// The queue comes after its siblings, or where it belongs again.
+  void SetLast(const Books& books, QueueId queue, bool last);
   /// The leaf's starting applications wait for a master to end, or for a larger cluster.
   void CloseMasters(const Books& books, QueueId leaf);
   void OpenMasters(const Books& books);
@@ -57,6 +64,7 @@ class FairOrder {
   bool Before(const Books& books, AppSlot a, AppSlot b) const;
   uint64_t Blocked(QueueId queue) const { return branches_[queue.value].blocked; }
 
+  const PastUse& past_use() const { return past_use_; }
   const SmallJobs& small_jobs() const { return small_jobs_; }
   void MasterParked(AppSlot slot) { small_jobs_.MasterParked(slot); }
   /// What the application waits for runs so long, in milliseconds; 0: nobody knows. Refresh follows.
@@ -66,17 +74,18 @@ class FairOrder {
   void Prefetch(const Books& books, AppSlot slot) const;
   std::string Check(const Books& books) const;
   void Mix(base::StateHasher& hash) const;
-  FL_STATE(branches_, seats_, closed_leaves_, small_jobs_, blocked_classes_)
+  FL_STATE(branches_, seats_, closed_leaves_, small_jobs_, past_use_, blocked_classes_)
 
  private:
   struct Branch {
     uint32_t slot = UINT32_MAX;   // in the parent's order
     int32_t tier = 0;             // there, by its priority
+    bool last = false;            // comes after its siblings
     bool masters_closed = false;  // leaf: its starting applications wait
     uint64_t blocked = 0;         // classes that do not fit under the maximum
     Tournament order;             // children, or applications that have their master
     Tournament starting;          // leaf: applications that wait for their master
-    FL_STATE(slot, tier, masters_closed, blocked, order, starting)
+    FL_STATE(slot, tier, last, masters_closed, blocked, order, starting)
   };
   struct Seat {
     uint32_t slot = UINT32_MAX;  // in its leaf's order
@@ -104,6 +113,7 @@ class FairOrder {
   std::vector<Seat> seats_;       // by AppSlot
   std::vector<QueueId> closed_leaves_;
   SmallJobs small_jobs_;
+  PastUse past_use_;
   uint64_t blocked_classes_ = 0;  // in `blocked` of some queue, perhaps
 };
 

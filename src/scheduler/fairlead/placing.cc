@@ -30,6 +30,8 @@ void FairPolicy::TreeChanged(const Books& books, const TreeChange& change) {
 void FairPolicy::Place(Core& core) {
   if (!busy_.empty()) ForgetStale(core);
   if (forecast_.any()) CheckOffers(core);
+  if (order_.past_use().on()) order_.CountPast(core.books());
+  if (budgets_.on()) BeginPeriods(core.books());
   if (backfill_.on() && backfill_.Replan(In(core.books()))) WakePassedOver(core, {});
   PlaceInOrder(core);
   if (core.PlaceGangs()) PlaceInOrder(core);
@@ -92,7 +94,7 @@ void FairPolicy::PlaceFrom(Core& core, AppSlot slot, uint64_t servable) {
 void FairPolicy::TryAsk(Core& core, AppSlot slot, Ask& ask) {
   Books& books = core.books();
   const App& app = books.apps[slot];
-  const Limit limit = books.FindLimit(app, books.shapes[ask.shape].size, app.needs_master);
+  const Limit limit = FindLimit(books, app, books.shapes[ask.shape].size);
   if (limit.kind != Limit::Kind::kFree) {
     Refuse(core, slot, ask, limit);
     return;
@@ -227,7 +229,7 @@ void FairPolicy::ServeReservations(Core& core, NodeIndex index) {
       const MeasuredFinder finder(books, config_, forecast_, ExpectedOf(books, one.app, *ask));
       if (!finder.Takes(app, books.shapes[ask->shape], index)) continue;
     }
-    if (books.FindLimit(app, one.size, app.needs_master).kind != Limit::Kind::kFree) continue;
+    if (FindLimit(books, app, one.size).kind != Limit::Kind::kFree) continue;
     core.Unreserve(id);
     core.Grant(one.app, *ask, SpotOn(books, *ask, index), &one.id);
     if (forecast_.any()) NoteAbove(books, books.nodes[index].containers.first());
@@ -249,7 +251,7 @@ ev::Pending FairPolicy::GangLimit(const Books& books, AppSlot slot, int64_t gang
   for (const Ask& ask : app.asks) {
     if (ask.gang == gang) all += books.shapes[ask.shape].size * ask.count;
   }
-  const Limit limit = books.FindLimit(app, all, false);
+  const Limit limit = budgets_.FindLimit(books, app, all, false);
   if (limit.kind == Limit::Kind::kFree) return {};
   ev::Pending out;
   if (limit.kind == Limit::Kind::kUserMaximum) {
@@ -262,6 +264,11 @@ ev::Pending FairPolicy::GangLimit(const Books& books, AppSlot slot, int64_t gang
   }
   out.reason = ev::PendingReason::kQueueMaximum;
   const Queue& queue = books.queues[limit.queue];
+  if (budgets_.on() && budgets_.Spent(queue.name, true)) {
+    out.detail = "the hard budget of " + queue.name + " is spent: " + budgets_.TextOf(queue.name);
+    out.remedy = "wait for the next period, or raise fairlead.scheduler.fairness.budgets";
+    return out;
+  }
   out.detail =
       "the whole gang does not fit under the maximum " + model::InWords(queue.high) + " of queue " + queue.name;
   out.remedy = "raise maxResources of " + queue.name + ", or ask for a smaller gang";
@@ -274,6 +281,7 @@ void FairPolicy::Mix(base::StateHasher& hash) const {
   forecast_.Mix(hash);
   learner_.Mix(hash);
   backfill_.Mix(hash);
+  budgets_.Mix(hash);
   const auto mix = [&hash](const std::vector<Waiting>& waiting) {
     hash.Mix(waiting.size());
     for (const auto& [slot, serial] : waiting) {

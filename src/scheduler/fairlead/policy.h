@@ -12,11 +12,13 @@
 #include "scheduler/books/blocker.h"
 #include "scheduler/books/core.h"
 #include "scheduler/fairlead/backfill.h"
+#include "scheduler/fairlead/budgets.h"
 #include "scheduler/fairlead/busy_nodes.h"
 #include "scheduler/fairlead/finder.h"
 #include "scheduler/fairlead/order.h"
 #include "scheduler/fairlead/use_forecast.h"
 #include "scheduler/fairlead/use_learner.h"
+#include "scheduler/spending.h"
 
 // How a grant of the default profile is found. Every pending ask belongs to a *shape* (size and label), every shape to
 // one of 64 *classes* (one shape each, until there are more than 64). FairOrder knows for each queue the classes wanted
@@ -34,11 +36,12 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
  public:
   explicit FairPolicy(const FairleadConfig& config)
       : config_(config),
-        order_(config.small_jobs.bound),
+        order_(config.small_jobs.bound, config.fairness),
         busy_(config.measured_use),
         forecast_(config.measured_load, config.measured_use.stale),
         learner_(config.learned_use, config.measured_load.settle),
-        backfill_(config.backfill) {}
+        backfill_(config.backfill),
+        budgets_(config.fairness) {}
 
   void TreeChanged(const Books& books, const TreeChange& change) override;
   void AppCame(AppSlot slot, const ev::AppAdded& event) override {
@@ -57,8 +60,12 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
   void ClassesChanged(const Books& books, uint64_t classes) override { order_.ForgetBlocked(books, classes); }
   void MastersFreed(const Books& books) override { order_.OpenMasters(books); }
   void TotalChanged(const Books& books) override { order_.Rebuild(books); }
+  void ContainerStarted(const Books& books, ContainerSlot slot) override {
+    if (budgets_.on()) Charge(books, slot, true);
+  }
   void ContainerEnds(const Books& books, ContainerSlot slot, int32_t exit_status) override {
-    if (backfill_.on() && exit_status == 0) backfill_.Learn(In(books), books.containers[slot]);
+    if (Learns() && exit_status == 0) backfill_.Learn(In(books), books.containers[slot]);
+    if (budgets_.on()) Charge(books, slot, false);
   }
   void NodeMeasured(Core& core, const ev::NodeMeasured& event) override;
   void UseRecalled(const Books& books, const ev::UseRecalled& event) override { learner_.Recall(event, books.now); }
@@ -66,7 +73,9 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
   void Publish(Books& books, NodeIndex node) override { books.nodes.Publish(node); }
 
   void Place(Core& core) override;
-  Instant NextDeadline() const override { return std::min({review_at_, busy_.NextStale(), offers_checked_at_}); }
+  Instant NextDeadline() const override {
+    return std::min({review_at_, busy_.NextStale(), offers_checked_at_, next_period_});
+  }
   void VisitRoom(const Books& books, const Shape& shape, const std::function<bool(NodeIndex)>& visit) const override;
   ev::Pending GangLimit(const Books& books, AppSlot slot, int64_t gang) const override;
   ev::Pending Why(const Books& books, AppSlot slot, const Ask& ask, Instant now) const override;
@@ -84,8 +93,10 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
   /// Everything that stands in the way of the ask.
   std::vector<Blocker> BlockersOf(const Books& books, AppSlot slot, const Ask& ask, Instant now) const;
   const Backfill& backfill() const { return backfill_; }
-  FL_STATE_PART(order_, busy_, forecast_, learner_, backfill_, passed_over_, offers_checked_at_, any_waiters_,
-                round_waiters_, user_waiters_, review_at_, last_preemption_, starving_since_)
+  /// Of every queue that has something of it.
+  Spendings SpendingsOf(const Books& books) const;
+  FL_STATE_PART(order_, busy_, forecast_, learner_, backfill_, budgets_, next_period_, passed_over_, offers_checked_at_,
+                any_waiters_, round_waiters_, user_waiters_, review_at_, last_preemption_, starving_since_)
 
  private:
   using Waiting = std::pair<AppSlot, uint64_t>;  // an ask, by its serial
@@ -105,8 +116,17 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
   static void Wake(Core& core, std::vector<Waiting>& waiting, Park park);
   void ServeReservations(Core& core, NodeIndex node);
 
+  // spending.cc
+  bool Learns() const { return backfill_.on() || budgets_.on(); }
+  /// A container of the queue has started, or ended.
+  void Charge(const Books& books, ContainerSlot container, bool started);
+  void BeginPeriods(Books& books);
+  Limit FindLimit(const Books& books, const App& app, const Resources& size) const {
+    return budgets_.FindLimit(books, app, size, app.needs_master);
+  }
+
   // beside_promises.cc
-  Backfill::In In(const Books& books) const { return {books, learner_}; }
+  Backfill::In In(const Books& books) const { return {books, learner_, budgets_}; }
   void TryBesidePromises(Core& core, AppSlot slot, Ask& ask);
   size_t PromisesBefore(const Books& books, AppSlot slot) const;
   size_t PromisesIn(const Books& books, QueueId leaf) const;
@@ -163,6 +183,8 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
   UseForecast forecast_;
   UseLearner learner_;
   Backfill backfill_;
+  Budgets budgets_;
+  Instant next_period_ = Instant::Max();        // of some budget, while there are any
   std::vector<Waiting> passed_over_;            // by a promise on the nodes with room
   Instant offers_checked_at_ = Instant::Max();  // some node may offer more than it has until then
   std::vector<Waiting> any_waiters_;

@@ -71,7 +71,7 @@ Ask* FairPolicy::Starving(Core& core, QueueId leaf, const Resources& share, cons
     const Shape& shape = books.shapes[ask.shape];
     if (ask.count <= ask.reserved || ask.park != Park::kNo || !shape.blocked) continue;
     if (!(books.queues[leaf].used + planned + shape.size).FitsIn(share)) continue;
-    if (books.FindLimit(books.apps[slot], shape.size, master).kind == Limit::Kind::kFree) return &ask;
+    if (budgets_.FindLimit(books, books.apps[slot], shape.size, master).kind == Limit::Kind::kFree) return &ask;
   }
   return nullptr;
 }

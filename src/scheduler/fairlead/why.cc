@@ -23,6 +23,12 @@ void FairPolicy::FindLimits(const Books& books, const App& app, const Ask& ask, 
   const Resources& size = books.shapes[ask.shape].size;
   FindUserMaxima(books, app, size, out);
   FindQueueMaxima(books, app, size, out);
+  if (const QueueId spent = budgets_.on() ? budgets_.Exhausted(books, app.leaf) : QueueId{}; spent.valid()) {
+    const std::string& name = books.queues[spent].name;
+    out.push_back({ev::PendingReason::kQueueMaximum, name,
+                   "the hard budget of " + name + " is spent: " + budgets_.TextOf(name),
+                   "wait for the next period, or raise fairlead.scheduler.fairness.budgets"});
+  }
   FindMasterLimits(books, app, size, order_.MastersClosed(app.leaf), out);
 }
 
