@@ -97,7 +97,7 @@ def kerberos_ha_delegation_tokens(cluster, work):
 SHORT = {"dfs.namenode.delegation.token.renew-interval": 20_000, "dfs.namenode.delegation.key.update-interval": 600_000}
 
 
-@case("all", spec=dataclasses.replace(SECURED, kerberos="authentication", hdfs=True, history=False, hdfs_site=tuple(SHORT.items())), own_cluster=True)
+@case("all", spec=dataclasses.replace(SECURED, hadoop=peers.HADOOP_VERSION, kerberos="authentication", hdfs=True, history=False, hdfs_site=tuple(SHORT.items())), own_cluster=True)
 def kerberos_hdfs_tokens(cluster, work):
     """A secured NameNode of Hadoop's: a MapReduce job outlives its token's interval because the resource manager renews it; a manager that is killed meanwhile
     goes on with that after its restart; at the job's end the token is cancelled."""

@@ -45,7 +45,7 @@ class Hdfs:
                "dfs.web.authentication.kerberos.principal": f"HTTP/_HOST@{kdc.REALM}",
                "dfs.web.authentication.kerberos.keytab": keys.keytab("HTTP/localhost")}
         for daemon in ("namenode", "datanode"):
-            out[f"dfs.{daemon}.kerberos.principal"] = f"hdfs/_HOST@{kdc.REALM}"
+            out[f"dfs.{daemon}.kerberos.principal"] = f"hdfs/{'_HOST' if daemon == 'namenode' else 'localhost'}@{kdc.REALM}"  # its own host is a number
             out[f"dfs.{daemon}.keytab.file"] = keys.keytab("hdfs/localhost")
         return out
 

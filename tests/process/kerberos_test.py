@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A cluster with Kerberos of real processes: MIT's KDC, the resource manager, a node agent, the commands of users with and without a
 ticket; strangers at its ports. Needs Debian's packages krb5-kdc, krb5-admin-server and krb5-user, and no JDK."""
+import base64
 import json
 import os
 import pathlib
@@ -284,6 +285,36 @@ class Doors(unittest.TestCase):
         self.assertEqual(post("alice", "", "-X", "DELETE", *header)[0], 200)
         self.assertEqual(use()[0], 403)
         self.assertNotIn(token["token"], self.secured.log())
+
+    def test_an_applications_token_ends_with_it(self):
+        """A delegation token of the manager's own that a submission brings: renewed as its renewer, and cancelled at the end; one whose renewal is refused ends
+        its application with the reason."""
+        def submit(token):
+            application = json.loads(self.curl("alice", "/ws/v1/cluster/apps/new-application", "-X", "POST")[2])["application-id"]
+            container = {"commands": {"command": "sleep 300"}, "credentials": {"tokens": {"entry": [{"key": "own", "value": token}]}}}
+            status, _, body = self.curl("alice", "/ws/v1/cluster/apps", "-X", "POST", "-H", "Content-Type: application/json", "-d", json.dumps(
+                {"application-id": application, "application-name": "sleeper", "queue": "root.alpha", "max-app-attempts": 1, "am-container-spec": container,
+                 "resource": {"memory": 256, "vCores": 1}}))
+            self.assertEqual(status, 202, body)
+            return application
+
+        def app(application):
+            return json.loads(self.curl("alice", f"/ws/v1/cluster/apps/{application}")[2])["app"]
+
+        def use(token):
+            return self.curl("nobody", f"/ws/v1/cluster/userinfo?delegation={token}")[0]
+        token, other = (json.loads(self.curl("alice", "/ws/v1/cluster/delegation-token", "-X", "POST", "-H", "Content-Type: application/json", "-d",
+                                             '{"renewer":"bob"}')[2])["token"] for _ in range(2))
+        application = submit(token)
+        self.cluster.wait(lambda: app(application)["runningContainers"] == 1, "its container", 60)
+        self.assertEqual(use(token), 200)
+        self.curl("alice", f"/ws/v1/cluster/apps/{application}/state", "-X", "PUT", "-H", "Content-Type: application/json", "-d", '{"state":"KILLED"}')
+        self.cluster.wait(lambda: use(token) == 403, "the token's end", 30)
+        self.assertEqual(use(other), 200, "another one stays")
+        kind = base64.urlsafe_b64decode(other + "=" * (-len(other) % 4)).replace(b"RM_DELEGATION_TOKEN", b"MR_DELEGATION_TOKEN")
+        refused = submit(base64.urlsafe_b64encode(kind).decode().rstrip("="))
+        self.cluster.wait(lambda: app(refused)["state"] == "KILLED", "its end", 60)
+        self.assertIn("Failed to renew token: Kind: MR_DELEGATION_TOKEN", app(refused)["diagnostics"])
 
     def test_hostile_logins_at_pages(self):
         """A ticket that is shown twice, garbage, what is too long: nobody is let in, others are served, and nothing of it is in the log."""

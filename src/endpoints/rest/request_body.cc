@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/percent.h"
+#include "endpoints/yarn/credentials.h"
 #include "endpoints/yarn/rm_convert.h"
 #include "wire/json/json.h"
 #include "wire/xml/xml.h"
@@ -14,6 +15,7 @@
 namespace fairlead::endpoints::rest {
 
 namespace w = wire::yarn;
+namespace yarn = endpoints::yarn;
 using nlohmann::json;
 
 namespace {
@@ -178,6 +180,22 @@ w::ContainerLaunchContextProto LaunchContextOf(const json& spec) {
   return context;
 }
 
+/// Tokens as addresses carry them, secrets in base64 (CredentialsInfo, RMWebServices.createCredentials); "" of none.
+base::Result<std::string> CredentialsOf(const json& spec) {
+  if (!spec.is_object() || !spec.contains("credentials")) return std::string();
+  const json& given = spec["credentials"];
+  yarn::Credentials out;
+  for (const json& entry : Items(given, "tokens", "entry")) {
+    base::Result<yarn::RpcToken> token = yarn::ParseWritableToken(FromBase64Url(Text(entry, "value")));
+    if (!token.ok()) return base::Error{"Could not parse credentials data: " + token.error().message};
+    out.tokens[Text(entry, "key")] = std::move(*token);
+  }
+  for (const json& entry : Items(given, "secrets", "entry")) {
+    out.secrets[Text(entry, "key")] = FromBase64Url(Text(entry, "value"));
+  }
+  return yarn::EncodeCredentials(out);
+}
+
 }  // namespace
 
 base::Result<w::ApplicationSubmissionContextProto> SubmissionOf(const json& body) {
@@ -203,6 +221,10 @@ base::Result<w::ApplicationSubmissionContextProto> SubmissionOf(const json& body
       endpoints::yarn::ToWire(model::Resources::Of(Number(resource, "memory", 1024), Number(resource, "vCores", 1)));
   if (body.contains("am-container-spec")) context.am_container_spec = LaunchContextOf(body["am-container-spec"]);
   if (!context.am_container_spec) context.am_container_spec.emplace();
+  base::Result<std::string> credentials =
+      CredentialsOf(body.contains("am-container-spec") ? body["am-container-spec"] : json());
+  if (!credentials.ok()) return credentials.error();
+  if (!credentials->empty()) context.am_container_spec->tokens = std::move(*credentials);
   return context;
 }
 

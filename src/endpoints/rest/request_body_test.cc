@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "endpoints/yarn/credentials.h"
+
 namespace fairlead::endpoints::rest {
 namespace {
 
@@ -26,6 +28,23 @@ TEST(RequestBodyTest, JsonAndXmlSayTheSame) {
   EXPECT_EQ(first->Encode(), second->Encode());
   EXPECT_EQ(first->Priority().Priority(), 3);
   EXPECT_EQ(first->application_tags, (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(RequestBodyTest, CredentialsAreThoseOfTheLaunchContext) {
+  const auto submission = [](const std::string& value) {
+    return SubmissionOf(*ParseBody("",
+                                   R"({"application-id":"application_5_0006","am-container-spec":{"credentials":{
+        "tokens":{"entry":[{"key":"own","value":")" +
+                                       value + R"("}]},"secrets":{"entry":{"key":"a","value":"YmM"}}}}})",
+                                   kRoot));
+  };
+  const auto read = submission("CmlkZW50aWZpZXIIcGFzc3dvcmQES0lORAdzZXJ2aWNl");
+  ASSERT_TRUE(read.ok());
+  const auto credentials = endpoints::yarn::ParseCredentials(read->am_container_spec->Tokens());
+  ASSERT_TRUE(credentials.ok());
+  EXPECT_EQ(credentials->tokens.at("own").kind, "KIND");
+  EXPECT_EQ(credentials->secrets.at("a"), "bc");
+  EXPECT_FALSE(submission("AAAA").ok()) << "cut";
 }
 
 TEST(RequestBodyTest, AbsurdNumbersSaturate) {
