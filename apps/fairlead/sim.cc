@@ -34,6 +34,7 @@ sim::PlantedBug BugOf(const std::string& name) {
   if (name == "lost-kill") return sim::PlantedBug::kLostKill;
   if (name == "stale-table") return sim::PlantedBug::kStaleTable;
   if (name == "double-commit") return sim::PlantedBug::kDoubleCommit;
+  if (name == "lost-merge") return sim::PlantedBug::kLostMerge;
   if (name == "no-fence") return sim::PlantedBug::kNoFence;
   if (name == "late-step-down") return sim::PlantedBug::kLateStepDown;
   if (name == "answered-twice") return sim::PlantedBug::kAnsweredTwice;
@@ -145,9 +146,9 @@ void AddSim(CLI::App& app, int& exit_code) {
       ->check(CLI::Range(0, 1'000'000'000))
       ->capture_default_str();
   faults->add_option("--plant", options->plant, "put a bug in and stop when it is found")
-      ->check(
-          CLI::IsMember({"double-grant", "lost-acknowledgement", "forgotten-container", "evicted-promise", "lost-kill",
-                         "stale-table", "double-commit", "no-fence", "late-step-down", "answered-twice"}));
+      ->check(CLI::IsMember({"double-grant", "lost-acknowledgement", "forgotten-container", "evicted-promise",
+                             "lost-kill", "stale-table", "double-commit", "lost-merge", "no-fence", "late-step-down",
+                             "answered-twice"}));
   CLI::Option* ha =
       faults->add_flag("--ha", options->ha, "two resource managers, of which one leads, and changes of the leader");
   faults

@@ -17,6 +17,7 @@
 #include "process/shuffle/service.h"
 #include "tasks/map_outputs.h"
 #include "wire/spark_shuffle/layout.h"
+#include "wire/spark_shuffle/passed_block.h"
 
 // How a reducer reads a merged partition, and what it does when that is not there.
 
@@ -231,7 +232,7 @@ TEST_P(RemoteMergedTest, WithoutAMergeThereAreTheBlocks) {
 }
 
 INSTANTIATE_TEST_SUITE_P(ThisHostOrAnother, RemoteMergedTest, testing::Bool(),
-                         [](const auto& info) { return info.param ? "OpenFiles" : "Bytes"; });
+                         [](const auto& suite) { return suite.param ? "OpenFiles" : "Bytes"; });
 
 }  // namespace
 }  // namespace fairlead::engine
