@@ -28,7 +28,7 @@ struct MergeLimits {
   /// Of partitions, blocks on their way and what is being written. Once what no write would free takes half of it, no
   /// partition is begun, and from five eighths on none takes blocks; an eighth is for bytes that wait for another
   /// block's end. So there is always room again after a write.
-  size_t memory_bytes = size_t{64} << 20;
+  size_t memory_bytes = size_t{48} << 20;
   size_t partitions_per_app = 200'000;
 };
 

@@ -283,8 +283,8 @@ class Comparison:
         self.counts["failures"] += "Failure" in answer.kind
 
     def agrees(self):
-        """And something was compared."""
-        return self.counts["differ"] == 0 and self.counts["answers"] > 0
+        """All of them, and something was compared."""
+        return self.counts["differ"] == self.counts["ended"] == 0 and self.counts["answers"] > 0
 
     def summary(self):
         return (f"{self.counts['scripts']} scripts, {self.counts['answers']} answers compared, {self.counts['failures']} of them failures, "
@@ -385,7 +385,7 @@ def compare(comparison, home, binary, seeds, directory):
         try:
             run.check(seeds)
         except KeyboardInterrupt:
-            run.counts["differ"] += 1
+            run.counts["ended"] += 1
             print("ended before all were played", flush=True)
     finally:
         for service in services:
