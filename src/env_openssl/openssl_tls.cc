@@ -100,8 +100,7 @@ class Session final : public env::TlsSession {
     const long verified = ::SSL_get_verify_result(ssl_.get());
     if (!host_.empty() && verified != X509_V_OK) {
       ::ERR_clear_error();
-      return {"the certificate of " + host_ +
-              " is not trusted: " + ::X509_verify_cert_error_string(verified)};
+      return {"the certificate of " + host_ + " is not trusted: " + ::X509_verify_cert_error_string(verified)};
     }
     return {"TLS: " + LastFailure()};
   }
@@ -109,7 +108,8 @@ class Session final : public env::TlsSession {
   void Encrypt(std::string_view plain) {
     // Into memory: it never has to wait. A session that broke takes nothing, and its owner was told by Receive.
     while (!plain.empty()) {
-      const int written = ::SSL_write(ssl_.get(), plain.data(), static_cast<int>(std::min(plain.size(), size_t{1} << 20)));
+      const int written =
+          ::SSL_write(ssl_.get(), plain.data(), static_cast<int>(std::min(plain.size(), size_t{1} << 20)));
       if (written <= 0) return ::ERR_clear_error();
       plain.remove_prefix(static_cast<size_t>(written));
     }

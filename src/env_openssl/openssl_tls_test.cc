@@ -28,8 +28,9 @@ constexpr char kOldStore[] =
 
 std::string FromBase64(std::string text) {
   std::string out(text.size(), '\0');
-  const int size = ::EVP_DecodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                                     reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
+  const int size =
+      ::EVP_DecodeBlock(reinterpret_cast<unsigned char*>(out.data()),
+                        reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
   out.resize(static_cast<size_t>(size));
   return out;
 }
@@ -50,7 +51,8 @@ Made Make(const std::string& host) {
   ::X509_gmtime_adj(::X509_getm_notAfter(x509), 3600);
   ::X509_set_pubkey(x509, out.key.get());
   X509_NAME* name = ::X509_get_subject_name(x509);
-  ::X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(host.c_str()), -1, -1, 0);
+  ::X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_ASC, reinterpret_cast<const unsigned char*>(host.c_str()), -1, -1,
+                               0);
   ::X509_set_issuer_name(x509, name);
   X509_EXTENSION* names = ::X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name, ("DNS:" + host).c_str());
   ::X509_add_ext(x509, names, -1);
@@ -163,7 +165,8 @@ TEST(OpensslTls, GarbageEndsTheSessionWithAnAlert) {
 
 TEST(OpensslTls, ExcludedCiphersAreNotSpoken) {
   const Made made = Make("a");
-  const auto tls = Server(Pem(made), "TLS_AES_256_GCM_SHA384, TLS_CHACHA20_POLY1305_SHA256,TLS_AES_128_GCM_SHA256,TLS_AES_128_CCM_SHA256");
+  const auto tls = Server(
+      Pem(made), "TLS_AES_256_GCM_SHA384, TLS_CHACHA20_POLY1305_SHA256,TLS_AES_128_GCM_SHA256,TLS_AES_128_CCM_SHA256");
   const auto server = tls->Accept();
   const auto client = ClientThatTrusts(Pem(made))->Connect("a");
   EXPECT_TRUE(Talk(*client, *server).ok());  // by TLS 1.2
@@ -171,7 +174,8 @@ TEST(OpensslTls, ExcludedCiphersAreNotSpoken) {
 }
 
 TEST(OpensslTls, WhatIsNoStoreOrHasNoKeyIsRefused) {
-  EXPECT_NE(ReadCertificates("file", "\xCE\xCE\xCE\xCE...", {}).error().message.find("keytool -importkeystore"), std::string::npos);
+  EXPECT_NE(ReadCertificates("file", "\xCE\xCE\xCE\xCE...", {}).error().message.find("keytool -importkeystore"),
+            std::string::npos);
   const Made one = Make("a"), other = Make("a");
   BIO* bio = ::BIO_new(::BIO_s_mem());
   ::PEM_write_bio_X509(bio, one.certificate.get());

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-
-
 namespace fairlead::env_sim {
 
 namespace {

@@ -22,7 +22,8 @@ using TakeTurn = std::function<void(const std::string& address, std::function<vo
 
 std::string PlainAnswer() {
   const std::string text = "This port speaks TLS alone: write https:// where you have http://.\n";
-  return "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\nContent-Length: " +
+  return "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: "
+         "close\r\nContent-Length: " +
          std::to_string(text.size()) + "\r\n\r\n" + text;
 }
 
@@ -51,7 +52,8 @@ class TlsStream final : public env::Stream, public env::StreamHandler {
   void SendFile(std::shared_ptr<env::File> file, uint64_t offset, uint64_t length) override {
     std::array<char, kFilePiece> piece;
     while (length > 0) {
-      const auto got = file->ReadAt(offset, {piece.data(), static_cast<size_t>(std::min<uint64_t>(piece.size(), length))});
+      const auto got =
+          file->ReadAt(offset, {piece.data(), static_cast<size_t>(std::min<uint64_t>(piece.size(), length))});
       if (!got.ok() || *got == 0) return loop_.Post(alive_([this] { Break("a file is shorter than it was"); }));
       Write({piece.data(), *got});
       offset += *got;

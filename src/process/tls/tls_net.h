@@ -49,8 +49,7 @@ class TlsListening final : public env::Net {
 /// A client's net: what it connects to speaks TLS.
 class TlsConnecting final : public env::Net {
  public:
-  TlsConnecting(env::Loop& loop, env::Net& net, env::Tls& tls)
-      : loop_(loop), net_(net), tls_(tls) {}
+  TlsConnecting(env::Loop& loop, env::Net& net, env::Tls& tls) : loop_(loop), net_(net), tls_(tls) {}
 
   using env::Net::Listen;
   base::Result<std::unique_ptr<env::Listener>> Listen(const env::Endpoint& endpoint, AcceptHandler on_accept,

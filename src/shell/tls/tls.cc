@@ -37,7 +37,8 @@ bool IsHttpsOnly(const HadoopConf& conf) {
   const std::string policy = conf.String(kPolicy, "HTTP_ONLY");
   if (policy == "HTTPS_ONLY") return true;
   if (policy != "HTTP_ONLY" && !policy.empty()) {
-    conf.Refuse(kPolicy, policy + " is not supported: YARN's daemons have one web port each; write HTTPS_ONLY or HTTP_ONLY");
+    conf.Refuse(kPolicy,
+                policy + " is not supported: YARN's daemons have one web port each; write HTTPS_ONLY or HTTP_ONLY");
   }
   return false;
 }

@@ -22,10 +22,10 @@ std::string WebScheme(const config::HadoopConf& conf);
 std::string WebAddressKey(const config::HadoopConf& conf, const std::string& prefix);
 /// Files with a key and its certificates.
 struct TlsFiles {
-  std::vector<std::string> paths;  // read as one text where they are several (PEM)
-  std::string password;            // of the store
-  std::string key_password;        // empty: the same
-  std::string excluded;            // ciphers
+  std::vector<std::string> paths;                     // read as one text where they are several (PEM)
+  std::string password;                               // of the store
+  std::string key_password;                           // empty: the same
+  std::string excluded;                               // ciphers
   base::Duration look = base::Duration::Seconds(10);  // how often somebody looks whether they have changed
 };
 /// What web ports show: fairlead.tls.certificate and .key, else ssl.server.keystore.*. That there is nothing is an

@@ -58,7 +58,8 @@ std::string Wide(std::string_view utf8) {
     const auto first = static_cast<unsigned char>(utf8[i]);
     const size_t more = first < 0x80 ? 0 : first < 0xE0 ? 1 : 2;
     uint32_t letter = more == 0 ? first : first & (more == 1 ? 0x1FU : 0x0FU);
-    for (size_t k = 0; k < more && i + 1 < utf8.size(); ++k) letter = letter << 6 | (static_cast<unsigned char>(utf8[++i]) & 0x3FU);
+    for (size_t k = 0; k < more && i + 1 < utf8.size(); ++k)
+      letter = letter << 6 | (static_cast<unsigned char>(utf8[++i]) & 0x3FU);
     out.push_back(static_cast<char>(letter >> 8));
     out.push_back(static_cast<char>(letter));
   }

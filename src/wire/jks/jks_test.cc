@@ -21,8 +21,9 @@ constexpr char kStore[] =
 
 std::string FromBase64(std::string text) {
   std::string out(text.size(), '\0');
-  const int size = ::EVP_DecodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                                     reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
+  const int size =
+      ::EVP_DecodeBlock(reinterpret_cast<unsigned char*>(out.data()),
+                        reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
   out.resize(static_cast<size_t>(size) - static_cast<size_t>(std::count(text.begin(), text.end(), '=')));
   return out;
 }
