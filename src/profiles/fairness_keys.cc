@@ -71,7 +71,8 @@ std::optional<BudgetConfig> Budget(std::string_view text) {
 
 }  // namespace
 
-void KeyValue<std::vector<base::Duration>>::Read(const HadoopConf& conf, const char* key, Range range, std::vector<base::Duration>& value) {
+void KeyValue<std::vector<base::Duration>>::Read(const HadoopConf& conf, const char* key, Range range,
+                                                 std::vector<base::Duration>& value) {
   const std::string text = conf.String(key);
   if (text.empty()) return;
   value.clear();
@@ -93,7 +94,8 @@ std::string KeyValue<std::vector<base::Duration>>::Text(const std::vector<base::
   return text;
 }
 
-void KeyValue<std::vector<BudgetConfig>>::Read(const HadoopConf& conf, const char* key, Range /*range*/, std::vector<BudgetConfig>& value) {
+void KeyValue<std::vector<BudgetConfig>>::Read(const HadoopConf& conf, const char* key, Range /*range*/,
+                                               std::vector<BudgetConfig>& value) {
   const std::string text = conf.String(key);
   if (text.empty()) return;
   value.clear();

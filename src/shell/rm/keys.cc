@@ -117,7 +117,8 @@ constexpr Key<RmSettings> kKeys[] = {
     By("yarn.resourcemanager.webapp.spnego-principal", "none",
        "and `.spnego-keytab-file`: whose tickets the web port takes ([Kerberos](kerberos.md))"),
     By("dfs.namenode.kerberos.principal", "none",
-       "whose tokens of HDFS are renewed; `dfs.nameservices`, `dfs.ha.namenodes.*` and `dfs.namenode.rpc-address.*` say "
+       "whose tokens of HDFS are renewed; `dfs.nameservices`, `dfs.ha.namenodes.*` and `dfs.namenode.rpc-address.*` "
+       "say "
        "where its name nodes are"),
     By("mapreduce.jobhistory.principal", "none", "whose tokens of the history server are renewed"),
     By("hadoop.proxyuser.*", "none",
