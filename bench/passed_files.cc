@@ -96,7 +96,7 @@ Measured Measure(const env::Endpoint& service, const std::string& root, bool fil
   task.memory_bytes = 1 << 30;
   const double cpu = CpuSeconds();
   const auto begin = std::chrono::steady_clock::now();
-  const auto input = remote.Fetch(std::move(requests), {{0, place}}, task);
+  const auto input = remote.Fetch(std::move(requests), {}, {{0, place}}, task);
   uint64_t sum = 0;
   int64_t bytes = 0;
   for (engine::ShuffleBlock got; input->Next(got);) {
