@@ -10,7 +10,7 @@ namespace fairlead::config {
 
 namespace {
 
-struct Key {
+struct ProxyKey {
   std::string name;  // of who acts
   std::string_view what;
 };
@@ -20,12 +20,12 @@ constexpr std::string_view kGroups = ".groups";
 constexpr std::string_view kHosts = ".hosts";
 
 /// "hadoop.proxyuser.hue.hosts" -> hue, .hosts
-std::optional<Key> ReadKey(std::string_view key, std::string_view prefix) {
+std::optional<ProxyKey> ReadKey(std::string_view key, std::string_view prefix) {
   if (!key.starts_with(prefix)) return std::nullopt;
   key.remove_prefix(prefix.size());
   for (const std::string_view what : {kUsers, kGroups, kHosts}) {
     if (key.size() > what.size() && key.ends_with(what)) {
-      return Key{std::string(key.substr(0, key.size() - what.size())), what};
+      return ProxyKey{std::string(key.substr(0, key.size() - what.size())), what};
     }
   }
   return std::nullopt;
@@ -37,7 +37,7 @@ base::Result<ProxyUsers> ProxyUsers::Read(const HadoopConf& conf, const ResolveH
   ProxyUsers out;
   for (const std::string_view prefix : {"hadoop.proxyuser.", "yarn.resourcemanager.proxyuser."}) {
     for (const auto& [key, raw] : conf.Explicit()) {
-      const std::optional<Key> read = ReadKey(key, prefix);
+      const std::optional<ProxyKey> read = ReadKey(key, prefix);
       if (!read) continue;
       Rule& rule = out.rules_[read->name];
       if (read->what == kHosts) {

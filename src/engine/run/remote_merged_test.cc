@@ -32,7 +32,7 @@ using process::executor::ShuffleClient;
 constexpr int32_t kMaps = 8;
 
 /// A task that only reads.
-class ReadingTask final : public TaskContext {
+class MergedReadingTask final : public TaskContext {
  public:
   std::unique_ptr<ShuffleInput> OpenShuffle(int32_t, int32_t) override { return nullptr; }
   std::string LocalPath(const std::string&) override { return {}; }
@@ -185,7 +185,7 @@ class RemoteMergedTest : public testing::TestWithParam<bool> {
   std::unique_ptr<process::shuffle::IoWorker> worker_;
   std::unique_ptr<ShuffleClient> client_;
   std::vector<tasks::MapOutputTable::Block> blocks_;
-  ReadingTask task_;
+  MergedReadingTask task_;
   size_t chunks_ = 0;
   std::function<void()> meanwhile_;
 };

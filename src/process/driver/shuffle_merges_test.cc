@@ -30,7 +30,7 @@ constexpr int32_t kShuffle = 3;
 constexpr const char* kApp = "app";
 constexpr const char* kMergeDirectory = "merge_manager_1";
 
-struct NoPlans : PlanSource {
+struct NoPlansOfMerges : PlanSource {
   std::string PlanOf(const mt::StageSubmitted&) override { return {}; }
 };
 
@@ -215,7 +215,7 @@ class ShuffleMergesTest : public testing::Test, private DriverListener {
 
   env_sim::World world_{1};
   env_sim::Machine& machine_ = world_.AddMachine("driver");
-  NoPlans plans_;
+  NoPlansOfMerges plans_;
   std::vector<std::unique_ptr<Node>> nodes_ = [this] {
     std::vector<std::unique_ptr<Node>> nodes;
     for (const char* host : {"node0", "node1"}) nodes.push_back(std::make_unique<Node>(world_, host));
