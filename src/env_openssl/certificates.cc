@@ -15,6 +15,7 @@ namespace fairlead::env_openssl {
 namespace {
 
 using BioPtr = std::unique_ptr<BIO, Freeing<BIO_free>>;
+using ProviderPtr = std::unique_ptr<OSSL_PROVIDER, Freeing<OSSL_PROVIDER_unload>>;
 using Pkcs12Ptr = std::unique_ptr<PKCS12, Freeing<PKCS12_free>>;
 
 constexpr size_t kCertificatesMax = 2000;  // Java's own list of authorities has some 150
@@ -56,9 +57,8 @@ base::Result<Certificates> ReadPem(const std::string& name, std::string_view byt
 
 /// Old programs encrypt PKCS#12 with RC2, which OpenSSL has in a provider of its own.
 void LoadOldCiphers() {
-  static const bool loaded =
-      ::OSSL_PROVIDER_load(nullptr, "default") != nullptr && ::OSSL_PROVIDER_load(nullptr, "legacy") != nullptr;
-  static_cast<void>(loaded);
+  static const ProviderPtr standard(::OSSL_PROVIDER_load(nullptr, "default"));
+  static const ProviderPtr legacy(::OSSL_PROVIDER_load(nullptr, "legacy"));
   ::ERR_clear_error();
 }
 

@@ -67,7 +67,7 @@ void PastUse::TreeChanged(const Queues& queues, const TreeChange& change, Instan
   Keep(row, now);
   row = {};
   if (!change.added || !change.parent.valid()) return;
-  const auto level = static_cast<size_t>(DepthOf(queues, change.parent) + 1);
+  const auto level = static_cast<size_t>(DepthOf(queues, change.parent)) + 1;
   row.half_life = half_lives_[std::min(level, half_lives_.size()) - 1];
   row.name = queues[change.queue].name;
   row.at = now;
