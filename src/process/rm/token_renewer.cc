@@ -17,6 +17,7 @@ namespace {
 
 constexpr size_t kTokensMost = 100;  // of an application
 constexpr size_t kKindsSaid = 100;
+constexpr int64_t kLongestMs = int64_t{365} * 24 * 3600 * 1000;  // between two renewals, whatever an issuer says
 
 std::string KeyOf(const RpcToken& token) { return token.kind + '\0' + token.service + '\0' + token.identifier; }
 
@@ -194,8 +195,9 @@ void TokenRenewer::Renewed(const Key& key, const base::Result<int64_t, TokenServ
 void TokenRenewer::Schedule(Held& held, int64_t until_ms) {
   const bool further = until_ms > held.until_ms;
   held.until_ms = until_ms;
-  const int64_t left = until_ms - loop_.Wall().ms;
-  if (!further || left <= 0) return;
+  const int64_t now = loop_.Wall().ms;
+  if (!further || until_ms <= now) return;
+  const int64_t left = std::min(until_ms - now, kLongestMs);
   held.timer.After(base::Duration::Millis(left * 9 / 10), [this, key = KeyOf(held.token)] { Renew(key); });
 }
 

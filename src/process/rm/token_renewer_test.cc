@@ -114,6 +114,22 @@ TEST_F(TokenRenewerTest, RenewedBeforeTheStartAndAtNineTenthsAndCancelledAtTheEn
   EXPECT_EQ(calls_.renewed_at.size(), 3U);
 }
 
+TEST_F(TokenRenewerTest, OneThatIsSaidToLastForEverIsRenewedOnceAYear) {
+  calls_.life_ms = INT64_MAX / 2;
+  ASSERT_TRUE(Add(1, Submission({HdfsToken("yarn")})).ok());
+  Run(Duration::Seconds(24 * 3600));
+  EXPECT_EQ(calls_.renewed_at.size(), 1U);
+  Run(Duration::Seconds(int64_t{365} * 24 * 3600));
+  EXPECT_EQ(calls_.renewed_at.size(), 2U);
+}
+
+TEST_F(TokenRenewerTest, OneThatIsSaidToHaveEndedLongAgoIsNotAskedForAgain) {
+  calls_.most_ms = INT64_MIN;
+  ASSERT_TRUE(Add(1, Submission({HdfsToken("yarn")})).ok());
+  Run(Duration::Seconds(120));
+  EXPECT_EQ(calls_.renewed_at.size(), 1U);
+}
+
 TEST_F(TokenRenewerTest, OneForAllThatShareItAndCancelledWithTheLast) {
   ASSERT_TRUE(Add(1, Submission({HdfsToken("yarn")})).ok());
   ASSERT_TRUE(Add(2, Submission({HdfsToken("yarn")})).ok());
