@@ -3,14 +3,11 @@
 #include <gtest/gtest.h>
 
 #include "env_sim/world.h"
+#include "process/driver/no_plans_for_test.h"
 #include "process/executor/driver_connection.h"
 
 namespace fairlead::process::driver {
 namespace {
-
-struct NoPlans : PlanSource {
-  std::string PlanOf(const model::tasks::StageSubmitted&) override { return {}; }
-};
 
 class Pair : public testing::Test {
  protected:

@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "env_sim/world.h"
+#include "process/driver/no_plans_for_test.h"
 
 // A job of two stages on executors that do as the test says: two maps, then one reducer.
 
@@ -17,10 +18,6 @@ namespace we = wire::engine;
 constexpr int32_t kMaps = 0;
 constexpr int32_t kReduce = 1;
 constexpr int32_t kShuffle = 5;
-
-struct NoPlans : PlanSource {
-  std::string PlanOf(const mt::StageSubmitted&) override { return {}; }
-};
 
 /// Keeps what it is to run.
 struct Slots : ExecutorLink {

@@ -162,20 +162,27 @@ void ShuffleMerges::Finalize(int32_t id, Shuffle& shuffle) {
   });
 }
 
-/// A service says only what is its business, or is not believed.
+void AddBelieved(const std::vector<MergeStatus>& said, size_t merger, size_t mergers, int32_t maps, std::string& merged,
+                 MergeResult& result) {
+  const auto reduces = static_cast<int32_t>(merged.size());
+  for (const MergeStatus& one : said) {
+    const bool own =
+        one.reduce_id >= 0 && one.reduce_id < reduces && tasks::MergerOf(one.reduce_id, reduces, mergers) == merger;
+    const auto count = static_cast<int64_t>(one.maps.size());
+    if (!own || count > maps || one.bytes < 0 || one.bytes > INT64_MAX - result.bytes) continue;
+    if (std::exchange(merged[static_cast<size_t>(one.reduce_id)], '\1') == '\1') continue;
+    result.merged += count;
+    result.bytes += one.bytes;
+  }
+}
+
 void ShuffleMerges::OnAnswer(int32_t id, size_t merger, base::Result<std::vector<MergeStatus>> statuses) {
   Shuffle* const shuffle = Find(id);
   if (shuffle == nullptr || shuffle->state != State::kFinalized) return;
-  for (const MergeStatus& status : statuses.ok() ? *statuses : std::vector<MergeStatus>()) {
-    const bool own = status.reduce_id >= 0 && status.reduce_id < shuffle->reduces &&
-                     tasks::MergerOf(status.reduce_id, shuffle->reduces, shuffle->order.mergers.size()) == merger;
-    const auto count = static_cast<int64_t>(status.maps.size());
-    if (!own || count > shuffle->maps) continue;
-    shuffle->merged[static_cast<size_t>(status.reduce_id)] = 1;
-    shuffle->result.merged += count;
-    shuffle->result.bytes += status.bytes;
+  if (statuses.ok()) {
+    AddBelieved(*statuses, merger, shuffle->order.mergers.size(), shuffle->maps, shuffle->merged, shuffle->result);
+    shuffle->result.statuses[merger] = *std::move(statuses);
   }
-  if (statuses.ok()) shuffle->result.statuses[merger] = *std::move(statuses);
   if (--shuffle->answers_missing == 0) End(id, *shuffle);
 }
 

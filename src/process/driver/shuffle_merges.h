@@ -44,6 +44,12 @@ struct MergeResult {
   std::vector<std::optional<std::vector<wire::spark_shuffle::MergeStatus>>> statuses;
 };
 
+/// Adds what the service with number `merger` of `mergers` says it has merged, as far as it is that service's business:
+/// its own partitions, each once, no more maps than there are, and lengths that can be. `merged` has a byte a reduce
+/// partition.
+void AddBelieved(const std::vector<wire::spark_shuffle::MergeStatus>& said, size_t merger, size_t mergers, int32_t maps,
+                 std::string& merged, MergeResult& result);
+
 /// The driver's side of push-merged shuffle (Spark: DAGScheduler's finalization of shuffle merges). Once a few maps of
 /// a shuffle are done it decides whether merging pays, and tells executors to push. When the maps are done and their
 /// outputs pushed, it ends the merge; until then reducers that ask for their input wait. Whatever fails here costs time

@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "env_sim/sim_disk.h"
 #include "env_sim/world.h"
-#include "process/driver/job_driver.h"
+#include "process/driver/no_plans_for_test.h"
 #include "process/executor/shuffle_pusher.h"
 #include "process/shuffle/service.h"
 #include "wire/spark_shuffle/layout.h"
@@ -29,10 +29,6 @@ constexpr int32_t kReduces = 5;
 constexpr int32_t kShuffle = 3;
 constexpr const char* kApp = "app";
 constexpr const char* kMergeDirectory = "merge_manager_1";
-
-struct NoPlansOfMerges : PlanSource {
-  std::string PlanOf(const mt::StageSubmitted&) override { return {}; }
-};
 
 std::string BlockOf(int32_t map, int32_t reduce) {
   if (map == 1 && reduce == 2) return "";  // an empty one
@@ -215,7 +211,7 @@ class ShuffleMergesTest : public testing::Test, private DriverListener {
 
   env_sim::World world_{1};
   env_sim::Machine& machine_ = world_.AddMachine("driver");
-  NoPlansOfMerges plans_;
+  NoPlans plans_;
   std::vector<std::unique_ptr<Node>> nodes_ = [this] {
     std::vector<std::unique_ptr<Node>> nodes;
     for (const char* host : {"node0", "node1"}) nodes.push_back(std::make_unique<Node>(world_, host));
@@ -266,6 +262,25 @@ TEST_F(ShuffleMergesTest, ReducersWaitForTheMergeAndReadItWhereItLies) {
     }
     EXPECT_EQ(chunk, "") << "bytes of no block";
   }
+}
+
+TEST(Merges, AServiceIsBelievedInWhatIsItsBusinessAlone) {
+  const auto said = [](int32_t reduce, int32_t maps, int64_t bytes) {
+    layout::MergeStatus status;
+    status.reduce_id = reduce;
+    status.bytes = bytes;
+    for (int32_t map = 0; map < maps; ++map) status.maps.Add(map);
+    return status;
+  };
+  std::string merged(4, '\0');
+  MergeResult result;
+  // The second of two services merges the partitions 2 and 3 of four.
+  AddBelieved({said(2, 3, 10), said(2, 3, 10), said(0, 3, 10), said(-1, 1, 1), said(4, 1, 1), said(3, 9, 1),
+               said(3, 1, -1), said(3, 1, INT64_MAX)},
+              1, 2, 3, merged, result);
+  EXPECT_EQ(merged, std::string("\0\0\1\0", 4));
+  EXPECT_EQ(result.merged, 3);
+  EXPECT_EQ(result.bytes, 10);
 }
 
 TEST_F(ShuffleMergesTest, RowsThatMayDifferWhenTheyAreMadeAgainAreNotPushed) {
