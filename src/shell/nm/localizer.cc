@@ -15,6 +15,7 @@
 #include "process/nm/layout.h"
 #include "shell/nm/beneath.h"
 #include "shell/nm/errand.h"
+#include "shell/nm/file_url.h"
 #include "shell/nm/localizer_archive.h"
 #include "shell/nm/localizer_web.h"
 #include "shell/nm/pattern.h"
@@ -40,28 +41,7 @@ std::string Iso8601(int64_t ms) {
   return text;
 }
 
-/// scheme://authority/path, or a bare path.
-struct Url {
-  std::string scheme;
-  std::string authority;
-  std::string path;
-};
-Url ParseUrl(const std::string& text) {
-  Url url;
-  const size_t colon = text.find(':');
-  if (colon == std::string::npos || text.front() == '/') return {"file", "", text};
-  url.scheme = text.substr(0, colon);
-  std::string rest = text.substr(colon + 1);
-  if (rest.starts_with("//")) {
-    const size_t slash = rest.find('/', 2);
-    url.authority = rest.substr(2, slash == std::string::npos ? std::string::npos : slash - 2);
-    rest = slash == std::string::npos ? "/" : rest.substr(slash);
-  }
-  url.path = rest;
-  return url;
-}
-
-std::string NameOf(const Url& url) { return url.path.substr(url.path.rfind('/') + 1); }
+std::string NameOf(const FileUrl& url) { return url.path.substr(url.path.rfind('/') + 1); }
 
 int64_t ModifiedMs(const struct stat& info) { return info.st_mtim.tv_sec * 1000 + info.st_mtim.tv_nsec / 1'000'000; }
 
@@ -160,7 +140,7 @@ Fetched UnpackFailure(const base::Error& error) {
 }
 
 /// Brings the resource into `directory` under its name; "" or what went wrong.
-std::optional<Fetched> Bring(const FetchPlan& plan, int directory, const Url& url, const std::string& name,
+std::optional<Fetched> Bring(const FetchPlan& plan, int directory, const FileUrl& url, const std::string& name,
                              const LocalizerLimits& limits, const std::string& web_address, base::WallTime now) {
   const std::string copy = "." + name + ".part";
   if (url.scheme == "file") {
@@ -204,7 +184,7 @@ class Fetches final : public process::nm::Localizer {
 
   void Fetch(FetchPlan plan, std::function<void(Fetched)> done) override {
     const bool is_public = plan.resource.visibility == Visibility::kPublic;
-    const Url url = ParseUrl(plan.resource.url);
+    const FileUrl url = ParseFileUrl(plan.resource.url);
     Order order;
     order.submitter = plan.user;
     order.is_public = is_public;
@@ -253,7 +233,7 @@ class Fetches final : public process::nm::Localizer {
 
 Fetched FetchResource(const FetchPlan& plan, const LocalizerLimits& limits, const std::string& web_address,
                       base::WallTime now) {
-  const Url url = ParseUrl(plan.resource.url);
+  const FileUrl url = ParseFileUrl(plan.resource.url);
   const std::string name = NameOf(url);
   if (!process::nm::IsPlainName(name)) return Failure({"the resource " + plan.resource.url + " has no file name"});
   const std::string below = Below(plan.local_dir, plan.directory);

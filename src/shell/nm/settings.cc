@@ -11,12 +11,14 @@
 #include <sstream>
 
 #include "config/hadoop_conf.h"
+#include "config/name_nodes.h"
 #include "config/rm_members.h"
 #include "env_posix/posix_loop.h"
 #include "shell/base/known_hosts.h"
 #include "shell/base/open_ports.h"
 #include "shell/base/settings.h"
 #include "shell/base/token_hmac.h"
+#include "shell/nm/file_url.h"
 #include "shell/nm/keys.h"
 #include "shell/tls/tls.h"
 
@@ -261,17 +263,10 @@ void ReadServices(const HadoopConf& conf, NmSettings& out) {
 
 /// The name node's web address for an hdfs:// URL (dfs.namenode.http-address, with its name service and node).
 std::function<std::string(const std::string&, const std::string&)> WebAddresses(const HadoopConf& conf) {
-  std::map<std::string, std::string> by_authority;
   const std::string key = "dfs.namenode.http-address";
   std::string any = conf.String(key);
-  for (const std::string& service : conf.List("dfs.nameservices")) {
-    for (const std::string& node : conf.List("dfs.ha.namenodes." + service)) {
-      const std::string address = conf.String(key + "." + service + "." + node);
-      if (!address.empty()) by_authority.try_emplace(service, address);
-    }
-    const std::string address = conf.String(key + "." + service);
-    if (!address.empty()) by_authority.try_emplace(service, address);
-  }
+  std::map<std::string, std::string> by_authority;
+  for (auto& [service, addresses] : config::NameNodes(conf, key)) by_authority.emplace(service, addresses.front());
   return [by_authority, any](const std::string& scheme, const std::string& authority) -> std::string {
     if (scheme == "webhdfs") return "http://" + authority;
     if (scheme == "swebhdfs") return "https://" + authority;
@@ -284,29 +279,12 @@ std::function<std::string(const std::string&, const std::string&)> WebAddresses(
   };
 }
 
-/// A file system's URL in its parts.
-struct Location {
-  std::string scheme;
-  std::string authority;
-  std::string path;
-};
-Location LocationOf(const std::string& url) {
-  Location at;
-  at.scheme = url.substr(0, std::min(url.find(':'), url.size()));
-  at.path = url.substr(std::min(at.scheme.size() + 1, url.size()));
-  if (!at.path.starts_with("//")) return at;
-  const size_t slash = std::min(at.path.find('/', 2), at.path.size());
-  at.authority = at.path.substr(2, slash - 2);
-  at.path = at.path.substr(slash);
-  return at;
-}
-
 /// yarn.nodemanager.remote-app-log-dir, where it says no file system on the default one.
-Location LogLocation(const HadoopConf& conf) {
+FileUrl LogLocation(const HadoopConf& conf) {
   const std::string url = conf.String("yarn.nodemanager.remote-app-log-dir");
-  const Location standard = LocationOf(conf.String("fs.defaultFS"));
+  const FileUrl standard = ParseFileUrl(conf.String("fs.defaultFS"));
   if (url.starts_with("/")) return {standard.scheme, standard.authority, url};
-  Location at = LocationOf(url);
+  FileUrl at = ParseFileUrl(url);
   if (at.authority.empty() && at.scheme == standard.scheme) at.authority = standard.authority;
   return at;
 }
@@ -321,7 +299,7 @@ void ReadLogAggregation(const HadoopConf& conf, NmSettings& out) {
   const std::vector<std::string> formats = conf.List("yarn.log-aggregation.file-formats", {"TFile"});
   if (formats.front() != "TFile")
     return keep("yarn.log-aggregation.file-formats " + formats.front() + " is not supported, write TFile");
-  const Location at = LogLocation(conf);
+  const FileUrl at = LogLocation(conf);
   const std::string given = "yarn.nodemanager.remote-app-log-dir " + conf.String("yarn.nodemanager.remote-app-log-dir");
   if (!at.path.starts_with("/")) return keep(given + " names no directory, write a file: or hdfs: URL");
   if (at.scheme == "hdfs" || at.scheme == "webhdfs" || at.scheme == "swebhdfs") {

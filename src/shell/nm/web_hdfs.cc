@@ -59,7 +59,9 @@ base::Status WebHdfs::Order(const std::string& method, const std::string& path, 
   const auto answer = Transfer({.method = method, .url = Url(path, query)});
   if (!answer) return answer.error();
   if (answer->status != kOk) return Refusal(path, *answer);
-  if (answer->text.find("\"boolean\":false") != std::string::npos)
+  if (answer->text.empty()) return {};
+  const auto said = wire::json::Parse(answer->text, wire::json::kAnswer);
+  if (!said.ok() || !said->is_object() || said->value("boolean", nlohmann::json()) != true)
     return base::Error{path + ": the name node did not do " + query.substr(0, query.find('&'))};
   return {};
 }

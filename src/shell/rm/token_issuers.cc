@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "config/name_nodes.h"
 #include "process/rm/token_services.h"
 
 namespace fairlead::shell {
@@ -17,10 +18,9 @@ constexpr char kLogical[] = "ha-hdfs:";  // HAUtilClient.buildTokenServiceForLog
 
 std::map<std::string, std::vector<env::Endpoint>> NameServices(const HadoopConf& conf) {
   std::map<std::string, std::vector<env::Endpoint>> out;
-  for (const std::string& service : conf.List("dfs.nameservices")) {
-    for (const std::string& node : conf.List("dfs.ha.namenodes." + service)) {
-      const std::string key = "dfs.namenode.rpc-address." + service + "." + node;
-      const base::Result<env::Endpoint> address = env::ParseEndpoint(conf.String(key, ""), 8020);
+  for (const auto& [service, written] : config::NameNodes(conf, "dfs.namenode.rpc-address")) {
+    for (const std::string& one : written) {
+      const base::Result<env::Endpoint> address = env::ParseEndpoint(one, 8020);
       if (address.ok()) out[service].push_back(*address);
     }
   }
