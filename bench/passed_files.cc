@@ -16,6 +16,7 @@
 
 #include "base/bytes.h"
 #include "engine/run/own_shuffle_service.h"
+#include "engine/run/reading_task_for_test.h"
 #include "engine/run/remote_blocks.h"
 #include "env_posix/loop_thread.h"
 #include "env_posix/posix_loop.h"
@@ -25,15 +26,6 @@ namespace {
 
 using namespace fairlead;
 using process::executor::ShuffleClient;
-
-class ReadingTask final : public engine::TaskContext {
- public:
-  std::unique_ptr<engine::ShuffleInput> OpenShuffle(int32_t, int32_t) override { return nullptr; }
-  std::string LocalPath(const std::string&) override { return {}; }
-  std::string ScratchPath() override { return {}; }
-  bool MayCommit() override { return false; }
-  std::shared_ptr<const std::string> FetchBroadcast(int64_t) override { return nullptr; }
-};
 
 double CpuSeconds() {
   rusage use{};
@@ -92,7 +84,7 @@ Measured Measure(const env::Endpoint& service, const std::string& root, bool fil
   place.executor_id = "1";
   place.host = service.host;
   place.port = service.port;
-  ReadingTask task;
+  engine::ReadingTask task;
   task.memory_bytes = 1 << 30;
   const double cpu = CpuSeconds();
   const auto begin = std::chrono::steady_clock::now();

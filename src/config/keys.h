@@ -38,6 +38,7 @@ template <std::integral Number>
 struct KeyValue<Number> {
   static int64_t UnitOf(Range range) { return range.unit == 0 ? 1 : range.unit; }
   static void Read(const HadoopConf& conf, const char* key, Range range, Number& value) {
+    if (conf.String(key).empty()) return;
     const int64_t unit = UnitOf(range);
     value = static_cast<Number>(conf.Int(key, static_cast<int64_t>(value) / unit, range.low, range.high) * unit);
   }

@@ -1,11 +1,21 @@
 #pragma once
 
+#include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
 #include "config/keys.h"
 
 namespace fairlead::config {
+
+/// docs/configuration.md, which has the tables of keys.
+inline std::string ConfigurationPage(const std::string& source_directory) {
+  std::ifstream file(source_directory + "/docs/configuration.md");
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
 
 /// Keys with one of `prefixes` that a reader asked for and that no row of its tables has. A row that ends in "*" has
 /// all keys that begin so, and one whose meaning names `.more` has that ending, too.

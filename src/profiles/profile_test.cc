@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
+#include "config/keys_for_test.h"
 
 namespace fairlead::profiles {
 namespace {
@@ -166,12 +165,10 @@ TEST(ProfileKeys, ListsOfFairnessAreReadOrRefused) {
 
 /// docs/configuration.md holds what `fairlead config profiles --markdown` prints.
 TEST(ProfilesTest, TheDocumentHasEveryKeyWithItsDefault) {
-  std::ifstream file(std::string(FAIRLEAD_SOURCE_DIR) + "/docs/configuration.md");
-  std::stringstream text;
-  text << file.rdbuf();
+  const std::string page = config::ConfigurationPage(FAIRLEAD_SOURCE_DIR);
   for (const Profile& profile : All()) {
     const std::string section = Section(profile);
-    EXPECT_TRUE(text.str().find(section) != std::string::npos) << "docs/configuration.md should have\n" << section;
+    EXPECT_TRUE(page.find(section) != std::string::npos) << "docs/configuration.md should have\n" << section;
   }
 }
 

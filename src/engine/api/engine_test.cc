@@ -16,6 +16,7 @@
 #include "engine/history/history.h"
 #include "engine/plan/shared_values.h"
 #include "engine/run/local.h"
+#include "engine/run/reading_task_for_test.h"
 
 // The engine as a program sees it, in one process: every operator against a plain computation, with ample memory and
 // with so little that everything spills; failures; output directories.
@@ -493,16 +494,6 @@ TEST_F(EngineTest, SavesWholeOrNotAtAll) {
   EXPECT_FALSE(fs::exists(failed));
 }
 
-/// A task that may not commit.
-class WritingTask final : public TaskContext {
- public:
-  std::unique_ptr<ShuffleInput> OpenShuffle(int32_t, int32_t) override { return nullptr; }
-  std::string LocalPath(const std::string&) override { return {}; }
-  std::string ScratchPath() override { return {}; }
-  bool MayCommit() override { return false; }
-  std::shared_ptr<const std::string> FetchBroadcast(int64_t) override { return nullptr; }
-};
-
 TEST_F(EngineTest, AnAbortLeavesNothingWhileAttemptsBeginThatNeverEnd) {
   for (int save = 0; save < 200; ++save) {
     SavePlan plan;
@@ -514,7 +505,7 @@ TEST_F(EngineTest, AnAbortLeavesNothingWhileAttemptsBeginThatNeverEnd) {
     std::vector<std::thread> executors;
     for (std::deque<PartFile>& attempts : killed) {
       executors.emplace_back([&] {
-        WritingTask task;
+        ReadingTask task;
         try {
           while (attempts.size() < 100) {  // each keeps a file open
             task.task_id = ++begun;

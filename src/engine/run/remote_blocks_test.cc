@@ -13,6 +13,7 @@
 #include "engine/records/checksum.h"
 #include "engine/records/errors.h"
 #include "engine/records/frame.h"
+#include "engine/run/reading_task_for_test.h"
 #include "env_posix/loop_thread.h"
 #include "env_posix/posix_loop.h"
 #include "process/shuffle/io_worker.h"
@@ -32,16 +33,6 @@ using process::executor::ShuffleClient;
 
 constexpr int64_t kLong = wire::spark_shuffle::kPassedFileMin;
 constexpr int64_t kShort = 100;
-
-/// A task that only reads.
-class ReadingTask final : public TaskContext {
- public:
-  std::unique_ptr<ShuffleInput> OpenShuffle(int32_t, int32_t) override { return nullptr; }
-  std::string LocalPath(const std::string&) override { return {}; }
-  std::string ScratchPath() override { return {}; }
-  bool MayCommit() override { return false; }
-  std::shared_ptr<const std::string> FetchBroadcast(int64_t) override { return nullptr; }
-};
 
 class RemoteBlocksTest : public testing::Test {
  protected:

@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "engine/records/frame.h"
+#include "engine/run/reading_task_for_test.h"
 #include "engine/run/remote_blocks.h"
 #include "env_posix/loop_thread.h"
 #include "env_posix/posix_confined_files.h"
@@ -30,16 +31,6 @@ using base::Duration;
 using process::executor::ShuffleClient;
 
 constexpr int32_t kMaps = 8;
-
-/// A task that only reads.
-class MergedReadingTask final : public TaskContext {
- public:
-  std::unique_ptr<ShuffleInput> OpenShuffle(int32_t, int32_t) override { return nullptr; }
-  std::string LocalPath(const std::string&) override { return {}; }
-  std::string ScratchPath() override { return {}; }
-  bool MayCommit() override { return false; }
-  std::shared_ptr<const std::string> FetchBroadcast(int64_t) override { return nullptr; }
-};
 
 class RemoteMergedTest : public testing::TestWithParam<bool> {
  protected:
@@ -185,7 +176,7 @@ class RemoteMergedTest : public testing::TestWithParam<bool> {
   std::unique_ptr<process::shuffle::IoWorker> worker_;
   std::unique_ptr<ShuffleClient> client_;
   std::vector<tasks::MapOutputTable::Block> blocks_;
-  MergedReadingTask task_;
+  ReadingTask task_;
   size_t chunks_ = 0;
   std::function<void()> meanwhile_;
 };

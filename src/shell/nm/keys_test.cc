@@ -3,25 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
-
-#include "config/undescribed_test.h"
+#include "config/keys_for_test.h"
 #include "shell/base/common_keys.h"
 
 namespace fairlead::shell {
 namespace {
 
-std::string ConfigurationPage() {
-  std::ifstream file(std::string(FAIRLEAD_SOURCE_DIR) + "/docs/configuration.md");
-  std::stringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 TEST(NodeKeysTest, TheDocumentHasEveryKeyWithItsDefault) {
-  EXPECT_THAT(ConfigurationPage(), testing::HasSubstr(config::Markdown(CommonKeys())));
-  EXPECT_THAT(ConfigurationPage(), testing::HasSubstr(config::Markdown(NodeKeys())));
+  EXPECT_THAT(config::ConfigurationPage(FAIRLEAD_SOURCE_DIR), testing::HasSubstr(config::Markdown(CommonKeys())));
+  EXPECT_THAT(config::ConfigurationPage(FAIRLEAD_SOURCE_DIR), testing::HasSubstr(config::Markdown(NodeKeys())));
 }
 
 TEST(NodeKeysTest, EveryKeyThatIsReadHasARow) {

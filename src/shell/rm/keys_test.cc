@@ -3,10 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
-
-#include "config/undescribed_test.h"
+#include "config/keys_for_test.h"
 #include "profiles/profile.h"
 #include "shell/base/common_keys.h"
 
@@ -14,10 +11,7 @@ namespace fairlead::shell {
 namespace {
 
 TEST(ManagerKeysTest, TheDocumentHasEveryKeyWithItsDefault) {
-  std::ifstream file(std::string(FAIRLEAD_SOURCE_DIR) + "/docs/configuration.md");
-  std::stringstream text;
-  text << file.rdbuf();
-  EXPECT_THAT(text.str(), testing::HasSubstr(config::Markdown(ManagerKeys())));
+  EXPECT_THAT(config::ConfigurationPage(FAIRLEAD_SOURCE_DIR), testing::HasSubstr(config::Markdown(ManagerKeys())));
 }
 
 TEST(ManagerKeysTest, EveryKeyThatIsReadHasARow) {
