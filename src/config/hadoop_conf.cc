@@ -16,7 +16,6 @@ namespace {
 constexpr int kExpansionDepthMax = 20;  // Configuration.MAX_SUBST
 constexpr int kIncludeDepthMax = 10;
 constexpr const char* kFiles[] = {"core-site.xml", "hdfs-site.xml", "mapred-site.xml", "yarn-site.xml"};
-constexpr const char* kTlsFiles[] = {"ssl-server.xml", "ssl-client.xml"};
 
 std::string Place(const HadoopConf::Origin& origin) {
   if (origin.file.empty()) return "Hadoop's default";
@@ -67,14 +66,6 @@ base::Result<HadoopConf> HadoopConf::Load(const std::string& directory, std::map
     any = true;
     if (const base::Status added = conf.AddXml(path, *text, read); !added.ok()) return added.error();
   }
-  if (conf.String("yarn.http.policy") == "HTTPS_ONLY") {
-    for (const char* name : kTlsFiles) {
-      const std::string path = directory + "/" + name;
-      const auto text = read(path);
-      if (!text) continue;  // the server's, with its passwords, is not for everybody who reads the others
-      if (const base::Status added = conf.AddXml(path, *text, read); !added.ok()) return added.error();
-    }
-  }
   if (!any) {
     return base::Error{
         directory +
@@ -86,6 +77,13 @@ base::Result<HadoopConf> HadoopConf::Load(const std::string& directory, std::map
 
 base::Status HadoopConf::AddXml(const std::string& file, std::string_view text, const FileReader& read) {
   return AddXmlAtDepth(file, text, read, 0);
+}
+
+base::Status HadoopConf::AddMissing(const std::string& file, std::string_view text, const FileReader& read) {
+  HadoopConf own(variables_);
+  if (base::Status added = own.AddXml(file, text, read); !added.ok()) return added;
+  entries_.merge(own.entries_);
+  return {};
 }
 
 base::Status HadoopConf::AddXmlAtDepth(const std::string& file, std::string_view text, const FileReader& read,

@@ -43,6 +43,9 @@ class HadoopConf {
   /// Adds one file's text over what is there; values marked final earlier stay.
   base::Status AddXml(const std::string& file, std::string_view text, const FileReader& read);
 
+  /// As AddXml, for keys that nothing has written yet.
+  base::Status AddMissing(const std::string& file, std::string_view text, const FileReader& read);
+
   void Set(const std::string& key, const std::string& value, Origin origin = {"command line", 0, 0});
 
   /// The value with ${...} replaced (at most 20 deep, as in Hadoop), not trimmed; nullopt when neither set nor

@@ -115,6 +115,17 @@ TEST(HadoopConf, DefaultsAreSorted) {
   EXPECT_EQ(HadoopDefault("no.such.key"), nullptr);
 }
 
+TEST(HadoopConf, WhatIsMissingIsAddedAndWhatIsWrittenStays) {
+  HadoopConf conf;
+  conf.Set("written", "before");
+  ASSERT_TRUE(
+      conf.AddMissing("ssl-server.xml", File(Property("written", "later") + Property("new", "1")), Reading({})).ok());
+  EXPECT_EQ(conf.String("written"), "before");
+  EXPECT_EQ(conf.String("new"), "1");
+  EXPECT_EQ(conf.OriginOf("new").file, "ssl-server.xml");
+  EXPECT_FALSE(conf.AddMissing("ssl-server.xml", "<configuration>", Reading({})).ok());
+}
+
 TEST(HadoopConf, ADirectoryWithoutFilesIsRefused) { EXPECT_FALSE(HadoopConf::Load("/empty", {}, Reading({})).ok()); }
 
 }  // namespace

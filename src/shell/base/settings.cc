@@ -19,6 +19,18 @@ std::map<std::string, std::string> EnvironmentVariables() {
   return out;
 }
 
+/// Hadoop's files of stores and passwords, whoever has written that TLS is spoken.
+base::Status AddTlsFiles(const std::string& directory, const config::FileReader& read, config::HadoopConf& conf) {
+  if (directory.empty() || conf.String("yarn.http.policy") != "HTTPS_ONLY") return {};
+  for (const char* name : {"ssl-server.xml", "ssl-client.xml"}) {
+    const std::string path = directory + "/" + name;
+    const auto text = read(path);
+    if (!text) continue;  // the server's, with its passwords, is not for everybody who reads the others
+    if (base::Status added = conf.AddMissing(path, *text, read); !added.ok()) return added;
+  }
+  return {};
+}
+
 }  // namespace
 
 base::Result<config::Settings> LoadSettings(const SettingsSource& source) {
@@ -45,6 +57,7 @@ base::Result<config::Settings> LoadSettings(const SettingsSource& source) {
     if (equals == std::string::npos || equals == 0) return base::Error{"--set takes KEY=VALUE, not '" + pair + "'"};
     settings.conf.Set(pair.substr(0, equals), pair.substr(equals + 1));
   }
+  if (base::Status added = AddTlsFiles(source.hadoop_conf, read, settings.conf); !added.ok()) return added.error();
   return settings;
 }
 
