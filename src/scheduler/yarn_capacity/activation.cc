@@ -94,10 +94,10 @@ void Activate(Books& books, QueueId id) {
 Resources UserLimit(Books& books, AttemptId id, PartitionId partition, Mode mode, const Resources* known) {
   Attempt& attempt = books.attempts[id];
   Queue& leaf = books.queues[attempt.queue];
-  const User* user = leaf.own.users.Find(attempt.user);
+  User* user = leaf.own.users.Find(attempt.user);
   if (user == nullptr) return {};
   const Resources limit =
-      known != nullptr ? *known : leaf.own.users.LimitForActive(attempt.user, partition, mode, books.BasisOf(leaf));
+      known != nullptr ? *known : leaf.own.users.LimitForActive(user, partition, mode, books.BasisOf(leaf));
   leaf.own.headroom_limit = leaf.own.pass_limit;
   attempt.headroom_of = attempt.queue;
   attempt.headroom_user = user->born;

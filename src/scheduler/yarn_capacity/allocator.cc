@@ -223,10 +223,9 @@ Proposal Allocator::Finish(const RequestKey& key, const Result& result, Containe
 
 Proposal Allocator::Propose() {
   if (!Pends()) return Proposal::Nothing(Skipped::kOther);
-  std::vector<RequestKey> keys;
-  for (const hadoop::Asks::ActiveKey& active : attempt_.asks.active()) keys.push_back(active.key);
-  for (const RequestKey& key : keys) {
-    const KeyLines& lines = *attempt_.asks.Find(key);
+  for (const hadoop::Asks::ActiveKey& active : attempt_.asks.active()) {
+    const RequestKey& key = active.key;
+    const KeyLines& lines = attempt_.asks.of(active);
     Result result;
     result.outcome = Precheck(key, lines);
     if (result.outcome == Outcome::kAllocated) result = TryNode(key, lines, {});

@@ -1,7 +1,6 @@
 #include "scheduler/yarn_capacity/assign.h"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 
 #include "scheduler/hadoop/java.h"
@@ -20,72 +19,6 @@ namespace {
 /// Hadoop's loop of a heartbeat never ends when it has no limit and a proposal near the asked place is refused again
 /// and again; ours does.
 constexpr int32_t kMostRefusals = 1'000;
-
-template <class T>
-int Order(const T& a, const T& b) {
-  return a < b ? -1 : b < a ? 1 : 0;
-}
-
-/// PriorityQueueResourcesForSorting.
-struct Rival {
-  QueueId id;
-  bool accessible;
-  const Share* share;
-  float absolute;
-  int32_t priority;
-};
-
-int CompareRivals(const Rival& a, const Rival& b, bool labelled, size_t types, bool both_minima) {
-  if (labelled && a.accessible != b.accessible) return a.accessible ? -1 : 1;
-  if (a.absolute > 0 && b.absolute == 0) return -1;
-  if (b.absolute > 0 && a.absolute == 0) return 1;
-  const bool both_zero = a.absolute == 0 && b.absolute == 0;
-  const int use = CompareUse(both_zero ? a.share->absolute_used : a.share->used,
-                             both_zero ? b.share->absolute_used : b.share->used, a.priority, b.priority);
-  if (use != 0) return use;
-  const bool has_a = !a.share->configured_min.IsZero();
-  const bool has_b = !b.share->configured_min.IsZero();
-  if (both_minima ? has_a && has_b : has_a || has_b) {
-    for (size_t type = 0; type < types; ++type) {
-      const int order = Order(b.share->configured_min[type], a.share->configured_min[type]);
-      if (order != 0) return order;
-    }
-    return 0;
-  }
-  return Order(b.absolute, a.absolute);
-}
-
-}  // namespace
-
-int CompareUse(double used_a, double used_b, int32_t priority_a, int32_t priority_b) {
-  if (priority_a != priority_b && (used_a < 1) == (used_b < 1)) return Order(priority_b, priority_a);
-  return Order(used_a, used_b);
-}
-
-std::vector<QueueId> ChildrenInOrder(const Books& books, const Queue& parent, PartitionId partition) {
-  std::vector<Rival> rivals;
-  rivals.reserve(parent.children.size());
-  for (const QueueId id : parent.children) {
-    const Queue& queue = books.queues[id];
-    const bool accessible = queue.settings.any_label || queue.settings.accessible.contains(partition);
-    rivals.push_back({id, accessible, &queue.shares[partition], queue.shares.absolute(partition),
-                      parent.settings.by_priority ? queue.settings.priority : 0});
-  }
-  const auto compare = [&](const Rival& a, const Rival& b) {
-    return CompareRivals(a, b, partition != kNoLabel, books.calc.types(), books.config.quirks.ties_by_both_minima);
-  };
-  if (rivals.size() < 32) {
-    hadoop::java::SortSmall(std::span<Rival>(rivals), compare);
-  } else {
-    std::stable_sort(rivals.begin(), rivals.end(), [&](const Rival& a, const Rival& b) { return compare(a, b) < 0; });
-  }
-  std::vector<QueueId> order;
-  order.reserve(rivals.size());
-  for (const Rival& rival : rivals) order.push_back(rival.id);
-  return order;
-}
-
-namespace {
 
 /// One node offered once, respecting partitions or not.
 class Offer {
@@ -151,7 +84,8 @@ class Offer {
   /// AbstractParentQueue.assignContainersToChildQueues.
   Proposal ToChildren(QueueId id, Limits& limits) {
     Proposal best = Proposal::Nothing(Skipped::kNone);
-    for (const QueueId child : ChildrenInOrder(books_, books_.queues[id], partition_)) {
+    for (const Rival& rival : books_.orders.Of(books_, id, partition_)) {
+      const QueueId child = rival.id;
       Limits of_child(LimitOfChild(books_.queues[id], books_.queues[child], limits));
       Proposal proposal = ToQueue(child, of_child);
       if (calc_.Greater(books_.cluster(), proposal.size, {})) return proposal;
@@ -204,7 +138,7 @@ class Offer {
     KnownLimits& known = KnownOf(id);
     bool check_queue = true;
     RefreshOrder(books_, leaf);
-    for (const AttemptId attempt_id : leaf.own.active.InOrder()) {
+    for (const AttemptId attempt_id : leaf.own.active.ids()) {
       const Attempt& attempt = books_.attempts[attempt_id];
       const Resources reserved = attempt.usage.reserved(kNoLabel);
       if (check_queue) {
@@ -257,10 +191,9 @@ struct Tried {
   Proposal proposal;
 };
 
-using Decide = std::function<void(const Proposal&)>;
-
 /// CapacityScheduler.allocateFromReservedContainer.
-void TryReserved(Books& books, NodeIndex node, const Decide& decide) {
+template <class Decide>
+void TryReserved(Books& books, NodeIndex node, Decide decide) {
   const AttemptId attempt = books.containers[books.nodes[node].reserved].attempt;
   if (books.apps.Current(books.attempts[attempt].app) != attempt) return;
   Limits limits(books.partitions.Of(kNoLabel));
@@ -269,7 +202,8 @@ void TryReserved(Books& books, NodeIndex node, const Decide& decide) {
 }
 
 /// CapacityScheduler.allocateContainersToNode: once.
-Tried TryOnce(Books& books, NodeIndex node, const Decide& decide) {
+template <class Decide>
+Tried TryOnce(Books& books, NodeIndex node, Decide decide) {
   if (!books.nodes.Alive(node)) return {};
   if (books.nodes[node].reserved.valid()) {
     TryReserved(books, node, decide);
@@ -294,7 +228,7 @@ void OfferNode(Books& books, NodeIndex node) {
   int32_t off_switch = 0;
   int32_t assigned = 0;
   int32_t refused = 0;
-  const Decide decide = [&](const Proposal& proposal) {
+  const auto decide = [&](const Proposal& proposal) {
     if (!Commit(books, proposal)) ++refused;
   };
   Tried tried = TryOnce(books, node, decide);

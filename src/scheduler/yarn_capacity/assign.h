@@ -58,10 +58,5 @@ struct Proposal {
 void Apply(Books& books, const model::scheduler::NodeUpdated& event);
 /// Asynchronous scheduling: one attempt a node, then all is decided on in order.
 void Apply(Books& books, const model::scheduler::ProposalPass& event);
-/// The children in the order in which the parent offers a node of `partition` to them
-/// (PriorityUtilizationQueueOrderingPolicy).
-std::vector<QueueId> ChildrenInOrder(const Books& books, const Queue& parent, PartitionId partition);
-/// PriorityUtilizationQueueOrderingPolicy.compare.
-int CompareUse(double used_a, double used_b, int32_t priority_a, int32_t priority_b);
 
 }  // namespace fairlead::scheduler::yarn_capacity

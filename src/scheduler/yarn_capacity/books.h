@@ -17,6 +17,7 @@
 #include "scheduler/hadoop/nodes.h"
 #include "scheduler/scheduler.h"
 #include "scheduler/shared/pool.h"
+#include "scheduler/yarn_capacity/child_order.h"
 #include "scheduler/yarn_capacity/config.h"
 #include "scheduler/yarn_capacity/killable.h"
 #include "scheduler/yarn_capacity/parallel.h"
@@ -126,6 +127,7 @@ struct Books {
   int64_t starts = 0;
   Partitions partitions;
   Queues queues;
+  ChildOrders orders;
   UserLimitCache user_limits;
   ParallelApps parallel;
   Killable killable;

@@ -38,6 +38,7 @@ CapacityProblem ReadMode(const Books& books, const Queue& parent, const std::vec
 void UpdateCluster(Books& books) { UpdateQueue(books, books.queues.root()); }
 
 void UpdateQueue(Books& books, QueueId id) {
+  books.orders.Forget();
   if (books.file.legacy_queue_mode) return UpdateLegacy(books, id, books.cluster());
   if (!books.queues[id].parent.valid()) {
     UpdateRootByVectors(books);

@@ -65,7 +65,8 @@ std::string CheckAttempts(const Books& books) {
 }  // namespace
 
 std::string Check(const Books& books) {
-  return books.nodes.Check(books.containers, books.names) + CheckTree(books) + CheckAttempts(books) + CheckUse(books);
+  return books.nodes.Check(books.containers, books.names) + CheckTree(books) + CheckAttempts(books) + CheckUse(books) +
+         books.orders.Check(books);
 }
 
 }  // namespace fairlead::scheduler::yarn_capacity

@@ -80,6 +80,7 @@ void Charge(Books& books, QueueId leaf_id, ContainerSlot slot, const Resources& 
   const Resources by = sign > 0 ? size : -size;
   leaf.usage.AddUsed(partition, by);
   UpdateUsedShare(books, leaf, partition);
+  books.orders.Touch(leaf.parent, leaf_id, partition);
   const Container& container = books.containers[slot];
   if (sign > 0 && partition != kNoLabel && AskedLabel(books, container) == kNoLabel) {
     leaf.own.borrowing[partition].insert({container.id, slot});
@@ -115,6 +116,7 @@ void ChargeAbove(Books& books, QueueId leaf, const Resources& size, PartitionId 
     Queue& queue = books.queues[id];
     queue.usage.AddUsed(partition, sign > 0 ? size : -size);
     UpdateUsedShare(books, queue, partition);
+    books.orders.Touch(queue.parent, id, partition);
     if (sign < 0) continue;
     const Share& share = queue.shares[partition];
     const bool over = share.effective_max.IsZero()

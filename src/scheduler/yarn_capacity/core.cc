@@ -71,6 +71,12 @@ base::Result<std::unique_ptr<YarnCapacityScheduler>> MakeYarnCapacity(const Yarn
   return std::unique_ptr<YarnCapacityScheduler>(std::make_unique<Core>(std::move(books)));
 }
 
+/// Events that change of queues nothing but what they use.
+template <class Event>
+static constexpr bool kOnlyUses = std::is_same_v<Event, ms::NodeUpdated> || std::is_same_v<Event, ms::ProposalPass> ||
+                                  std::is_same_v<Event, ms::Allocate> || std::is_same_v<Event, ms::Acquired> ||
+                                  std::is_same_v<Event, ms::ContainerEnded>;
+
 void Core::Step(base::Instant now, std::span<const ms::Event> events, EffectSink& out) {
   books_.now_ms = now.millis();
   books_.out = &out;
@@ -78,7 +84,12 @@ void Core::Step(base::Instant now, std::span<const ms::Event> events, EffectSink
     if (const auto* pass = std::get_if<ms::Pass>(&event)) {
       RunPass(pass->kind);
     } else {
-      std::visit([this](const auto& e) { Apply(books_, e); }, event);
+      std::visit(
+          [this]<class Event>(const Event& e) {
+            Apply(books_, e);
+            if (!kOnlyUses<Event>) books_.orders.Forget();
+          },
+          event);
     }
     FinishEvent();
     NoteForPasses(books_, event);
@@ -105,10 +116,12 @@ void Core::RunDuePasses() {
   }
   if (books_.managed.due_ms <= books_.now_ms) {
     EntitleLeaves(books_);
+    books_.orders.Forget();
     books_.managed.due_ms = books_.now_ms + kEntitlePeriodMs;
   }
   if (books_.queue_check_due_ms <= books_.now_ms) {
     RemoveIdleQueues(books_);
+    books_.orders.Forget();
     books_.queue_check_due_ms = books_.now_ms + std::max<int64_t>(books_.file.queue_expiration_seconds, 1) * 1000;
   }
 }
@@ -116,6 +129,7 @@ void Core::RunDuePasses() {
 void Core::RunPass(ms::PassKind kind) {
   if (kind == ms::PassKind::kPreempt) PreemptRound(books_);
   if (kind == ms::PassKind::kQueueCheck) RemoveIdleQueues(books_);
+  books_.orders.Forget();
 }
 
 /// What Hadoop's dispatcher delivers after the scheduler's call has returned: an application learns that its master has
@@ -148,6 +162,7 @@ bool Core::ReadState(std::string_view bytes) {
   base::Budget budget(base::kStateKind, bytes.size());
   base::ByteReader in(bytes, budget);
   base::ReadState(in, books_);
+  books_.orders.Forget();
   return in.done();
 }
 

@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstdint>
 #include <functional>
+#include <ranges>
 #include <set>
 #include <vector>
 
@@ -48,7 +49,10 @@ class AppOrder {
   /// Puts those touched to their new places; `rank` gives their ranks.
   void Refresh(const std::function<Rank(AttemptId)>& rank);
 
+  /// A copy, for loops that change the order.
   std::vector<AttemptId> InOrder() const;
+  /// Without one: nothing is added, removed or refreshed meanwhile.
+  auto ids() const { return std::views::transform(entries_, &Entry::id); }
   template <class Visit>
   void ForEach(Visit visit) const {
     for (const Entry& entry : entries_) visit(entry.id);

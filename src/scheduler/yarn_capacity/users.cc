@@ -197,9 +197,8 @@ Resources Users::Compute(PartitionId partition, Mode mode, bool active, const Li
   return calc.RoundUp(calc.Min(total, limit, most), required);
 }
 
-Resources Users::LimitForActive(const std::string& name, PartitionId partition, Mode mode, const LimitBasis& basis) {
+Resources Users::LimitForActive(User* user, PartitionId partition, Mode mode, const LimitBasis& basis) {
   const Resources& limit = Limit(partition, mode, true, basis);
-  User* user = Find(name);
   const float weight = user == nullptr ? 1.0F : user->weight;
   Resources own = basis.calc.MultiplyDown(limit, static_cast<double>(weight), basis.minimum_allocation);
   if (user != nullptr) user->limit = own;

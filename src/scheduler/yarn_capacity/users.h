@@ -88,7 +88,11 @@ class Users {
   void Outdate() { ++version_; }
   uint64_t version() const { return version_; }
   /// getComputedResourceLimitForActiveUsers, ...ForAllUsers.
-  Resources LimitForActive(const std::string& user, PartitionId partition, Mode mode, const LimitBasis& basis);
+  Resources LimitForActive(const std::string& user, PartitionId partition, Mode mode, const LimitBasis& basis) {
+    return LimitForActive(Find(user), partition, mode, basis);
+  }
+  /// nullptr: somebody who is not here.
+  Resources LimitForActive(User* user, PartitionId partition, Mode mode, const LimitBasis& basis);
   Resources LimitForAll(const std::string& user, PartitionId partition, Mode mode, const LimitBasis& basis);
   FL_STATE(users_, percent_, factor_, weights_, active_, inactive_, apps_, active_usage_, inactive_usage_, ratios_,
            active_count_, pending_only_, active_weight_, all_weight_, version_, births_, computed_)
