@@ -250,10 +250,9 @@ void WithinQueues::SelectFrom(QueueId leaf, PartitionId partition) {
 
 void WithinQueues::SelectFromApp(const PreemptApp& app, ToTake& to_take,
                                  std::map<std::string, Resources>& used_by_user) {
-  std::vector<ContainerSlot> live = LiveInOrder(books_, app.id);
-  SortForPreemption(books_, live);
   Resources& used = used_by_user[app.user];
-  for (const ContainerSlot slot : live) {
+  TakingOrder order(books_, app.id);
+  for (ContainerSlot slot = order.Next(); slot.valid(); slot = order.Next()) {
     const Container& container = books_.containers[slot];
     if (to_take.empty()) return;
     if (round_.IsSelected(slot) || container.is_master) continue;

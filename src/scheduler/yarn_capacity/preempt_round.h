@@ -125,8 +125,25 @@ ToTake ToTakeOf(PreemptRoundState& round, QueueId leaf);
 bool TryTake(PreemptRoundState& round, ToTake& to_take, ContainerSlot slot, Selection& current, bool conservative);
 /// deductPreemptableResourcesBasedSelectedCandidates.
 void DeductSelected(PreemptRoundState& round);
-/// PreemptionCandidatesSelector.sortContainers.
-void SortForPreemption(const Books& books, std::vector<ContainerSlot>& containers);
+/// An attempt's containers in the order in which they are taken: those of the least urgent ask first, of one ask the
+/// latest (PreemptionCandidatesSelector.sortContainers). Few of many are taken as a rule, so each is looked for when it
+/// is its turn: O(containers), then O(log containers) for each.
+class TakingOrder {
+ public:
+  TakingOrder(const Books& books, AttemptId attempt);
+  /// Not valid: there was none left.
+  ContainerSlot Next();
+
+ private:
+  struct One {
+    RequestKey key;
+    model::ContainerId id;
+    ContainerSlot slot;
+    /// It comes later than `other`.
+    bool operator<(const One& other) const { return key != other.key ? key < other.key : id < other.id; }
+  };
+  std::vector<One> heap_;
+};
 
 /// How much of each leaf is to be taken (PreemptableResourceCalculator).
 void ComputeIdeal(PreemptRoundState& round, bool with_reserved, bool balance);

@@ -61,13 +61,20 @@ void DeductSelected(PreemptRoundState& round) {
   }
 }
 
-void SortForPreemption(const Books& books, std::vector<ContainerSlot>& containers) {
-  std::sort(containers.begin(), containers.end(), [&](ContainerSlot a, ContainerSlot b) {
-    const Container& one = books.containers[a];
-    const Container& other = books.containers[b];
-    if (one.key != other.key) return other.key < one.key;
-    return other.id < one.id;
-  });
+TakingOrder::TakingOrder(const Books& books, AttemptId attempt) {
+  for (const ContainerSlot slot : books.containers.OfAttempt(books.attempts[attempt].live)) {
+    const Container& container = books.containers[slot];
+    heap_.push_back({container.key, container.id, slot});
+  }
+  std::make_heap(heap_.begin(), heap_.end());
+}
+
+ContainerSlot TakingOrder::Next() {
+  if (heap_.empty()) return {};
+  std::pop_heap(heap_.begin(), heap_.end());
+  const ContainerSlot slot = heap_.back().slot;
+  heap_.pop_back();
+  return slot;
 }
 
 namespace {
@@ -126,9 +133,9 @@ void ByQueues::SelectFromApp(AttemptId id) {
     Take(slot);
     if (!books_.file.preemption.observe_only) round_.dropped.push_back(slot);
   }
-  std::vector<ContainerSlot> live = LiveInOrder(books_, id);
-  SortForPreemption(books_, live);
-  for (const ContainerSlot slot : live) {
+  if (to_take_.empty()) return;
+  TakingOrder order(books_, id);
+  for (ContainerSlot slot = order.Next(); slot.valid(); slot = order.Next()) {
     const Container& container = books_.containers[slot];
     if (to_take_.empty()) return;
     if (IsSelected(slot)) continue;
