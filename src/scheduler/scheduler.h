@@ -45,6 +45,8 @@ struct QueueView {
   bool preemptable = true;
   std::vector<TaskCounts> tasks;           // empty: the profile counts none
   std::optional<CapacityView> capacity{};  // of `yarn-capacity`
+  std::optional<int64_t> past_ppm{};  // `fairlead`: what it used in the past, decayed, in millionths of the cluster
+  std::string budget{};               // `fairlead`: how much of its budget is used, for people; empty: it has none
 };
 
 struct AppView {
@@ -71,6 +73,8 @@ struct View {
   std::vector<NodeView> nodes;    // by index
   model::Resources cluster;
 };
+
+class PassRecords;
 
 /// The scheduler core: a deterministic, single-threaded state machine. A profile (yarn-fair, fairlead, tdw, ...) is one
 /// implementation. Programmer errors (an unknown index) are checked; a container id from the wire may be unknown and is
@@ -110,6 +114,9 @@ class Scheduler {
 
   /// Every pending ask of `app` with the reason that binds it now: a dry pass of the placing code.
   virtual std::vector<model::scheduler::Pending> Why(model::AppIndex app, base::Instant now) const = 0;
+
+  /// Where passes over nodes are written down for who asks (scheduler/pass_records.h); null: this profile's are not.
+  virtual PassRecords* passes() const { return nullptr; }
 };
 
 }  // namespace fairlead::scheduler

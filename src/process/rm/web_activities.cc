@@ -1,14 +1,19 @@
 #include "process/rm/web_activities.h"
 
 #include <ctime>
+#include <map>
+#include <set>
 #include <utility>
 
+#include "base/text.h"
 #include "process/rm/web.h"
 #include "process/rm/web_resources.h"
+#include "scheduler/pass_records.h"
 
 // /ws/v1/cluster/scheduler/activities and /scheduler/app-activities/APPLICATION (dao/ActivitiesInfo, AppActivitiesInfo,
-// AppAllocationInfo, AppRequestAllocationInfo). Hadoop records what its next passes do, and shows it to those who ask
-// again. Here why an application waits is worked out when somebody asks, so the first answer has it.
+// AppAllocationInfo, AppRequestAllocationInfo). The next pass over a node is written down for who asks, and shown to
+// who asks again, as Hadoop does. Why an application waits is worked out when somebody asks, so the first answer has
+// it.
 
 namespace fairlead::process::rm {
 
@@ -31,24 +36,24 @@ std::string DateText(base::WallTime time) {
 std::string_view HadoopsWords(PendingReason reason) {
   switch (reason) {
     case PendingReason::kLabel:
-      return "Priority skipped because partition of node doesn't match request";
+      return "Node does not match partition or placement constraints";
     case PendingReason::kQueueMaximum:
-      return "Hit queue max-capacity limit";
+      return "Queue hits max-capacity limit";
     case PendingReason::kUserLimit:
-      return "Hit user capacity maximum limit";
+      return "Queue hits user max-capacity limit";
     case PendingReason::kNodesExcluded:
-      return "Skip black listed node";
+      return "Node is blacklisted";
     case PendingReason::kWaitingForLocality:
-      return "Locality skipped";
+      return "Node skipped because of off-switch delay";
     case PendingReason::kStrictLocality:
-      return "Priority skipped because of relax locality is not allowed";
+      return "Node skipped because relax locality is not allowed";
     case PendingReason::kClusterFull:
     case PendingReason::kLargerThanAnyNode:
       return "Node does not have sufficient resource for request";
     case PendingReason::kReserved:
-      return "Couldn't get container for allocation";
+      return "Application couldn't get container for allocation";
     case PendingReason::kFairShare:
-      return "To respect FIFO of applications, skipped following applications in the queue";
+      return "Queue skipped to respect FIFO of applications";
     default:
       return "";
   }
@@ -84,16 +89,127 @@ Document AllocationDocument(const App& app, const std::vector<Pending>& why, bas
 
 constexpr char kNotCapacity[] = "Not Capacity Scheduler";
 
+/// ActivityNodeInfo, with those below it.
+struct ActivityNode {
+  const scheduler::Activity* activity = nullptr;
+  std::vector<ActivityNode> children;
+};
+
+/// NodeAllocation.transformToTree: of several records of one name the last counts; what is below another comes just
+/// before it, the last of them first. Empty: nothing was recorded.
+std::vector<ActivityNode> TreeOf(const std::vector<scheduler::Activity>& activities) {
+  std::set<std::string_view> names;
+  std::vector<const scheduler::Activity*> kept;
+  for (auto it = activities.rbegin(); it != activities.rend(); ++it) {
+    if (it->level == scheduler::ActivityLevel::kNode || names.insert(it->name).second) kept.push_back(&*it);
+  }
+  std::vector<ActivityNode> tree;
+  for (auto it = kept.rbegin(); it != kept.rend(); ++it) {
+    ActivityNode node{*it, {}};
+    while (!tree.empty() && tree.back().activity->parent == (*it)->name) {
+      node.children.push_back(std::move(tree.back()));
+      tree.pop_back();
+    }
+    tree.push_back(std::move(node));
+  }
+  return tree;
+}
+
+Document NodeDocument(const ActivityNode& node, const std::string& host, bool grouped);
+
+/// ActivitiesUtils.getRequestActivityNodeInfos: what nodes gave, one by one or by state and reason.
+Document OfNodes(const std::vector<ActivityNode>& nodes, const std::string& host, bool grouped) {
+  Document::List list;
+  std::map<std::pair<std::string_view, std::string>, int64_t> counts;
+  for (const ActivityNode& node : nodes) {
+    if (!grouped) list.push_back(NodeDocument(node, host, false));
+    ++counts[{EnumName(node.activity->state), node.activity->diagnostic}];
+  }
+  for (const auto& [group, count] : counts) {
+    if (!grouped) break;
+    Document one = Document::Object().Add("allocationState", group.first);
+    if (!group.second.empty()) one.Add("diagnostic", group.second);
+    list.push_back(std::move(one.Add("count", count).Add("nodeIds", Document(Document::List{Document(host)}))));
+  }
+  return Document(std::move(list));
+}
+
+Document NodeDocument(const ActivityNode& node, const std::string& host, bool grouped) {
+  using scheduler::ActivityLevel;
+  const scheduler::Activity& activity = *node.activity;
+  Document document = Document::Object();
+  if (!activity.name.empty()) document.Add("name", activity.name);
+  if (activity.level == ActivityLevel::kApp) document.Add("appPriority", activity.priority);
+  if (activity.level == ActivityLevel::kRequest) {
+    document.Add("requestPriority", activity.priority).Add("allocationRequestId", activity.request_id);
+  }
+  document.Add("allocationState", EnumName(activity.state));
+  if (!activity.diagnostic.empty()) document.Add("diagnostic", activity.diagnostic);
+  if (activity.level == ActivityLevel::kNode) document.Add("nodeId", host);
+  if (node.children.empty()) return document;
+  if (activity.level == ActivityLevel::kRequest) {
+    return std::move(document.Add("children", OfNodes(node.children, host, grouped)));
+  }
+  Document::List children;
+  for (const ActivityNode& child : node.children) children.push_back(NodeDocument(child, host, grouped));
+  return std::move(document.Add("children", Document(std::move(children))));
+}
+
+/// NodeAllocationInfo.
+Document AttemptDocument(const scheduler::PassAttempt& attempt, const std::string& partition, const std::string& host,
+                         bool grouped) {
+  Document document =
+      Document::Object().Add("partition", partition).Add("finalAllocationState", EnumName(attempt.outcome));
+  const std::vector<ActivityNode> tree = TreeOf(attempt.activities);
+  if (!tree.empty()) document.Add("root", NodeDocument(tree.front(), host, grouped));
+  return document;
+}
+
+/// The node of "host:port", or of "host"; null: there is none.
+const Node* FindActive(const Core& core, const std::string& text) {
+  const Node* found = nullptr;
+  core.ForEachNode([&](const Node& node) {
+    const bool named = ToString(node.address) == text || node.address.host == text;
+    if (found == nullptr && named && node.in_scheduler) found = &node;
+  });
+  return found;
+}
+
 }  // namespace
 
 http::Response SchedulerActivities(const http::Request& request, const ResourceManager& manager) {
+  const auto asked = request.query.find("nodeId");
+  const auto group = request.query.find("groupBy");
+  std::string named = asked == request.query.end() ? "" : asked->second;
   Document document = Document::Object();
-  if (const auto node = request.query.find("nodeId"); node != request.query.end()) document.Add("nodeId", node->second);
-  if (manager.options().hadoop_scheduler != "CapacityScheduler") {
-    return http::Rendered(request, document.Add("diagnostic", kNotCapacity), "activities");
+  const auto say = [&](const std::string& why) {
+    if (!named.empty()) document.Add("nodeId", named);
+    return http::Rendered(request, document.Add("diagnostic", why), "activities");
+  };
+  scheduler::PassRecords* passes = manager.scheduler().passes();
+  if (passes == nullptr) return say(kNotCapacity);
+  const bool grouped = group != request.query.end();
+  if (grouped && base::Lowered(group->second) != "diagnostic") {
+    return say("Got invalid groupBy: " + group->second + ", valid groupBy types: [DIAGNOSTIC]");
   }
-  document.Add("diagnostic", "passes are not recorded; scheduler/app-activities/APPLICATION says what one waits for")
-      .Add("allocations", Document(Document::List()));
+  const Node* node = named.empty() ? nullptr : FindActive(manager.core(), named);
+  if (!named.empty() && node == nullptr) return say("Cannot find node manager with given node id");
+  if (node != nullptr) named = ToString(node->address);
+  node == nullptr ? passes->WatchAny() : passes->Watch(node->index);
+  const scheduler::NodePass* pass = node == nullptr ? passes->FindAny() : passes->Find(node->index, manager.now());
+  if (pass == nullptr) return say(node == nullptr ? "waiting for next allocation" : "waiting for display");
+  if (pass->attempts.empty()) return say("do not have available resources");
+  const Node* of_pass = manager.core().NodeAt(pass->node);
+  const std::string host = of_pass == nullptr ? "" : ToString(of_pass->address);
+  const base::WallTime when{manager.now_wall().ms - (manager.now() - pass->when).millis()};
+  Document::List allocations;
+  for (const scheduler::PassAttempt& attempt : pass->attempts) {
+    allocations.push_back(AttemptDocument(attempt, pass->partition, host, grouped));
+  }
+  document.Add("nodeId", host)
+      .Add("timestamp", when.ms)
+      .Add("dateTime", DateText(when))
+      .Add("allocations", Document(std::move(allocations)));
   return http::Rendered(request, document, "activities");
 }
 

@@ -42,22 +42,49 @@ bool Allocator::MayTakeMore(const RequestKey& key, const Resources& size) const 
   return starvation + wanted - reserved > 0;
 }
 
+Allocator::Outcome Allocator::SkipRequest(const RequestKey& key, Outcome outcome, std::string_view why) const {
+  record_.OfRequest(id_, key, ActivityState::kSkipped, why);
+  return outcome;
+}
+
+Allocator::Result Allocator::SkipNode(const RequestKey& key, Outcome outcome, std::string_view why) const {
+  record_.OfNode(id_, key, ActivityState::kSkipped, why);
+  Result result;
+  result.outcome = outcome;
+  return result;
+}
+
 /// preCheckForNodeCandidateSet. kAllocated: go on.
 Allocator::Outcome Allocator::Precheck(const RequestKey& key, const KeyLines& lines) {
   const Request* any = lines.Any();
-  if (any == nullptr || any->count <= 0) return Outcome::kSkipKey;
+  if (any == nullptr || any->count <= 0) {
+    return SkipRequest(key, Outcome::kSkipKey, "Request does not need more resource");
+  }
   if (mode_ == Mode::kIgnore && WaitsForMaster(attempt_) &&
       (books_.config.quirks.masters_never_on_shared_partitions || !books_.config.masters_on_shared_partitions)) {
-    return Outcome::kSkipApp;
+    return SkipRequest(key, Outcome::kSkipApp, "Request skipped in Ignore Exclusivity mode for AM allocation");
   }
   const bool here = any->partition == (mode_ == Mode::kIgnore ? kNoLabel : partition_);
-  if (!here && !books_.config.quirks.headroom_before_partition) return Outcome::kSkipKey;
-  if (!books_.file.continue_looking && !MayTakeMore(key, any->capability)) return Outcome::kSkipKey;
-  if (!WithinHeadroom(any->capability)) return Outcome::kSkipQueue;
+  constexpr std::string_view kElsewhere = "Node does not match partition or placement constraints";
+  if (!here && !books_.config.quirks.headroom_before_partition) {
+    return SkipNode(key, Outcome::kSkipKey, kElsewhere).outcome;
+  }
+  if (!books_.file.continue_looking && !MayTakeMore(key, any->capability)) {
+    return SkipRequest(key, Outcome::kSkipKey, "Request skipped based on reservation algo");
+  }
+  if (!WithinHeadroom(any->capability)) {
+    record_.OfRequest(id_, key, ActivityState::kRejected,
+                      "Queue does not have enough headroom for inner highest-priority request");
+    return Outcome::kSkipQueue;
+  }
   int32_t missed = 0;
   if (any->partition == kNoLabel) missed = ++attempt_.counts[key].missed;
-  if (mode_ == Mode::kIgnore && missed < nodes()) return Outcome::kSkipApp;
-  return here ? Outcome::kAllocated : Outcome::kSkipKey;
+  if (mode_ == Mode::kIgnore && missed < nodes()) {
+    return SkipRequest(key, Outcome::kSkipApp,
+                       "Request skipped because non-partitioned resource request should be scheduled to "
+                       "non-partitioned partition first");
+  }
+  return here ? Outcome::kAllocated : SkipNode(key, Outcome::kSkipKey, kElsewhere).outcome;
 }
 
 bool Allocator::MayServe(const RequestKey& key, const KeyLines& lines, Locality type, ContainerSlot reserved) const {
@@ -115,9 +142,11 @@ bool Allocator::AddKills(const Resources& size, std::vector<ContainerSlot>& kill
 /// assignContainer.
 Allocator::Result Allocator::Place(const RequestKey& key, const Resources& size, Locality type,
                                    ContainerSlot reserved) {
+  if (!calc_.FitsIn(size, node_.total)) {
+    return SkipNode(key, Outcome::kSkipLocality, "Node's total resource is insufficient for request");
+  }
   Result result;
   result.outcome = Outcome::kSkipLocality;
-  if (!calc_.FitsIn(size, node_.total)) return result;
   const bool more = MayTakeMore(key, size);
   bool fits = calc_.AvailableContainers(node_.unallocated, size) > 0;
   Resources unreserve = calc_.Max(books_.cluster(), size - limits_.headroom, limits_.needs_unreserving);
@@ -130,15 +159,20 @@ Allocator::Result Allocator::Place(const RequestKey& key, const Resources& size,
   result.type = type;
   if (!fits) {
     result.kills.clear();
-    if (!more && !reserved.valid()) return result.size = {}, result;
-    if (looks_on && !reserved.valid() && must_unreserve) return result.size = {}, result;
+    constexpr std::string_view kFull = "Node does not have sufficient resource for request";
+    if (!reserved.valid() && (!more || (looks_on && must_unreserve))) {
+      return SkipNode(key, Outcome::kSkipLocality, kFull);
+    }
+    record_.OfNode(id_, key, reserved.valid() ? ActivityState::kReReserved : ActivityState::kReserved, kFull);
     result.outcome = Outcome::kReserved;
     return result;
   }
   if (!reserved.valid() && looks_on && (!more || must_unreserve)) {
     if (!must_unreserve) unreserve = size;
     result.unreserves = FindReservation(key, unreserve);
-    if (!result.unreserves.valid()) return result.size = {}, result;
+    if (!result.unreserves.valid()) {
+      return SkipNode(key, Outcome::kSkipLocality, "Node can't find a container to be unreserved when needed");
+    }
   }
   result.outcome = Outcome::kAllocated;
   return result;
@@ -146,6 +180,7 @@ Allocator::Result Allocator::Place(const RequestKey& key, const Resources& size,
 
 /// assignContainersOnNode.
 Allocator::Result Allocator::TryLevels(const RequestKey& key, const KeyLines& lines, ContainerSlot reserved) {
+  constexpr std::string_view kNotRelaxed = "Node skipped because relax locality is not allowed";
   const auto of = [&](NameId name) {
     const Request* request = lines.Of(name, books_.names);
     return request != nullptr && request->count > 0 ? request : nullptr;
@@ -161,16 +196,17 @@ Allocator::Result Allocator::TryLevels(const RequestKey& key, const KeyLines& li
     if (calc_.Greater(books_.cluster(), result.size, {})) return result;
   }
   if (const Request* rack = of(node_.rack)) {
-    if (!rack->relax) return {};
+    if (!rack->relax) return SkipNode(key, Outcome::kSkipKey, kNotRelaxed);
     result = try_level(*rack, Locality::kRackLocal);
     if (calc_.Greater(books_.cluster(), result.size, {})) return result;
   }
   const Request* any = of(Names::kAny);
-  if (any == nullptr || !any->relax) return {};
+  if (any == nullptr) {
+    return SkipNode(key, Outcome::kSkipKey, "Node skipped because node/rack locality cannot be satisfied");
+  }
+  if (!any->relax) return SkipNode(key, Outcome::kSkipKey, kNotRelaxed);
   if (!MayServe(key, lines, Locality::kOffSwitch, reserved)) {
-    result = {};
-    result.outcome = Outcome::kSkipApp;
-    return result;
+    return SkipNode(key, Outcome::kSkipApp, "Node skipped because of off-switch delay");
   }
   result = Place(key, any->capability, Locality::kOffSwitch, reserved);
   if (result.outcome == Outcome::kSkipLocality) result.outcome = Outcome::kSkipApp;
@@ -179,13 +215,9 @@ Allocator::Result Allocator::TryLevels(const RequestKey& key, const KeyLines& li
 
 /// tryAllocateOnNode.
 Allocator::Result Allocator::TryNode(const RequestKey& key, const KeyLines& lines, ContainerSlot reserved) {
-  Result result;
-  if (IsBlacklisted(attempt_, node_)) {
-    result.outcome = Outcome::kSkipApp;
-    return result;
-  }
+  if (IsBlacklisted(attempt_, node_)) return SkipNode(key, Outcome::kSkipApp, "Node is blacklisted");
   ++attempt_.counts[key].opportunities;
-  result = TryLevels(key, lines, reserved);
+  const Result result = TryLevels(key, lines, reserved);
   if (!reserved.valid() && result.outcome == Outcome::kSkipKey) --attempt_.counts[key].opportunities;
   return result;
 }
@@ -217,12 +249,18 @@ Proposal Allocator::Finish(const RequestKey& key, const Result& result, Containe
   proposal.type = result.type;
   proposal.reserves = result.outcome == Outcome::kReserved;
   for (const ContainerSlot slot : result.kills) proposal.kills.push_back(ref(slot));
+  if (!proposal.reserves && record_.on()) {
+    record_.OfNode(id_, key, ActivityState::kAllocated, "", model::ToString(ContainerOf(books_, proposal)));
+  }
   if (!proposal.reserves) attempt_.unconfirmed += Resources::Of(result.size[0], result.size[1]);
   return proposal;
 }
 
 Proposal Allocator::Propose() {
-  if (!Pends()) return Proposal::Nothing(Skipped::kOther);
+  if (!Pends()) {
+    record_.OfApp(id_, ActivityState::kSkipped, "Application does not need more resource");
+    return Proposal::Nothing(Skipped::kOther);
+  }
   for (const hadoop::Asks::ActiveKey& active : attempt_.asks.active()) {
     const RequestKey& key = active.key;
     const KeyLines& lines = attempt_.asks.of(active);

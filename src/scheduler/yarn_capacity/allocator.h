@@ -1,6 +1,7 @@
 #pragma once
 
 #include "scheduler/yarn_capacity/assign.h"
+#include "scheduler/yarn_capacity/recording.h"
 
 namespace fairlead::scheduler::yarn_capacity {
 
@@ -16,7 +17,8 @@ class Allocator {
         node_(books.nodes[node]),
         partition_(books.partitions.OfNode(node)),
         mode_(mode),
-        limits_(limits) {}
+        limits_(limits),
+        record_(books) {}
 
   Proposal Propose();
   /// The node is reserved by this application: granted there, reserved again, or given up.
@@ -38,6 +40,9 @@ class Allocator {
   bool Pends() const;
   /// Whether the key is looked at on this node; else why not.
   Outcome Precheck(const RequestKey& key, const KeyLines& lines);
+  /// The same, and the reason is written down.
+  Outcome SkipRequest(const RequestKey& key, Outcome outcome, std::string_view why) const;
+  Result SkipNode(const RequestKey& key, Outcome outcome, std::string_view why) const;
   bool WithinHeadroom(const Resources& size) const;
   bool MayTakeMore(const RequestKey& key, const Resources& size) const;
   Result TryNode(const RequestKey& key, const KeyLines& lines, ContainerSlot reserved);
@@ -59,6 +64,7 @@ class Allocator {
   PartitionId partition_;
   Mode mode_;
   const Limits& limits_;
+  Recording record_;
 };
 
 }  // namespace fairlead::scheduler::yarn_capacity

@@ -9,16 +9,25 @@
 #include "scheduler/yarn_capacity/capacity.h"
 #include "scheduler/yarn_capacity/commit.h"
 #include "scheduler/yarn_capacity/containers.h"
+#include "scheduler/yarn_capacity/recording.h"
 
 namespace fairlead::scheduler::yarn_capacity {
 
 namespace ms = model::scheduler;
+
+model::ContainerId ContainerOf(const Books& books, const Proposal& proposal) {
+  if (proposal.reserved.valid()) return proposal.reserved.id;
+  const Attempt& attempt = books.attempts[proposal.attempt];
+  return {{books.apps[attempt.app].id, attempt.number}, attempt.numbers.Next()};
+}
 
 namespace {
 
 /// Hadoop's loop of a heartbeat never ends when it has no limit and a proposal near the asked place is refused again
 /// and again; ours does.
 constexpr int32_t kMostRefusals = 1'000;
+
+constexpr std::string_view kAtMaximum = "Queue hits max-capacity limit";
 
 /// One node offered once, respecting partitions or not.
 class Offer {
@@ -29,7 +38,8 @@ class Offer {
         node_(node),
         partition_(books.partitions.OfNode(node)),
         asked_for_(mode == Mode::kIgnore ? kNoLabel : partition_),
-        mode_(mode) {}
+        mode_(mode),
+        record_(books) {}
 
   Proposal ToQueue(QueueId id, Limits& limits) {
     Proposal proposal = books_.queues[id].leaf ? ToLeaf(id, limits) : ToParent(id, limits);
@@ -39,8 +49,16 @@ class Offer {
 
  private:
   bool Concerns(const Queue& queue) const {
-    if (mode_ == Mode::kRespect && !queue.settings.Accesses(partition_)) return false;
-    return calc_.Greater(books_.cluster(), queue.usage.pending(asked_for_), {});
+    if (mode_ == Mode::kRespect && !queue.settings.Accesses(partition_)) {
+      return Reject(queue, "Queue is not able to access partition");
+    }
+    if (calc_.Greater(books_.cluster(), queue.usage.pending(asked_for_), {})) return true;
+    record_.OfQueue(queue, ActivityState::kSkipped, "Queue does not need more resource");
+    return false;
+  }
+  bool Reject(const Queue& queue, std::string_view why) const {
+    record_.OfQueue(queue, ActivityState::kRejected, why);
+    return false;
   }
 
   /// AbstractCSQueue.canAssignToThisQueue.
@@ -58,22 +76,31 @@ class Offer {
   }
 
   /// AbstractParentQueue.canAssign.
-  bool NodeHasRoom() const {
+  bool NodeHasRoom(const Queue& queue) const {
     const Node& node = books_.nodes[node_];
-    if (node.reserved.valid()) return false;
+    if (node.reserved.valid()) return Reject(queue, "Queue skipped because node has been reserved");
     const Resources room = node.unallocated + books_.killable.TotalOfNode(node_);
-    return books_.config.quirks.node_room_by_dominant_share ? calc_.AtLeast(books_.cluster(), room, books_.minimum())
-                                                            : calc_.FitsIn(books_.minimum(), room);
+    const bool enough = books_.config.quirks.node_room_by_dominant_share
+                            ? calc_.AtLeast(books_.cluster(), room, books_.minimum())
+                            : calc_.FitsIn(books_.minimum(), room);
+    return enough || Reject(queue, "Queue skipped because node resource is insufficient");
   }
 
   Proposal ToParent(QueueId id, Limits& limits) {
     const Queue& queue = books_.queues[id];
     if (!Concerns(queue)) return Proposal::Nothing(Skipped::kNone);
-    if (!NodeHasRoom()) return Proposal::Nothing(Skipped::kNone);
+    if (!NodeHasRoom(queue)) return Proposal::Nothing(Skipped::kNone);
     const Resources reserved = Resources::Of(queue.metrics_reserved[0], queue.metrics_reserved[1]);
-    if (!HasRoom(queue, limits, reserved)) return Proposal::Nothing(Skipped::kNone);
-    return ToChildren(id, limits);
+    if (!HasRoom(queue, limits, reserved)) {
+      Reject(queue, kAtMaximum);
+      return Proposal::Nothing(Skipped::kNone);
+    }
+    Proposal proposal = ToChildren(id, limits);
+    record_.OfQueue(queue, Gives(proposal) ? ActivityState::kAccepted : ActivityState::kSkipped);
+    return proposal;
   }
+
+  bool Gives(const Proposal& proposal) const { return calc_.Greater(books_.cluster(), proposal.size, {}); }
 
   /// AbstractParentQueue.getResourceLimitsOfChild, with the net limit.
   Resources LimitOfChild(const Queue& parent, const Queue& child, Limits& limits) const {
@@ -88,7 +115,7 @@ class Offer {
       const QueueId child = rival.id;
       Limits of_child(LimitOfChild(books_.queues[id], books_.queues[child], limits));
       Proposal proposal = ToQueue(child, of_child);
-      if (calc_.Greater(books_.cluster(), proposal.size, {})) return proposal;
+      if (Gives(proposal)) return proposal;
       if (proposal.skipped != Skipped::kQueueLimit) continue;
       if (best.skipped != Skipped::kQueueLimit) best = std::move(proposal);
       const Resources& blocked = books_.queues[child].leaf ? of_child.headroom : of_child.blocked;
@@ -142,17 +169,37 @@ class Offer {
       const Attempt& attempt = books_.attempts[attempt_id];
       const Resources reserved = attempt.usage.reserved(kNoLabel);
       if (check_queue) {
-        if (!HasRoom(leaf, limits, reserved)) return Proposal::Nothing(Skipped::kNone);
+        if (!HasRoom(leaf, limits, reserved)) {
+          record_.OfApp(attempt_id, ActivityState::kRejected, kAtMaximum);
+          Reject(leaf, kAtMaximum);
+          return Proposal::Nothing(Skipped::kNone);
+        }
         if (!books_.file.continue_looking || reserved.IsZero()) check_queue = false;
       }
-      if (!UserMayGet(leaf, attempt_id, reserved, known, limits)) continue;
+      if (!UserMayGet(leaf, attempt_id, reserved, known, limits)) {
+        record_.OfApp(attempt_id, ActivityState::kRejected, "Queue hits user max-capacity limit");
+        continue;
+      }
       Proposal proposal = Allocator(books_, attempt_id, node_, mode_, limits).Propose();
-      if (calc_.Greater(books_.cluster(), proposal.size, {}) || proposal.skipped == Skipped::kQueueLimit) {
+      if (Gives(proposal) || proposal.skipped == Skipped::kQueueLimit) {
+        Record(leaf, attempt, proposal);
         return proposal;
       }
-      if (proposal.skipped != Skipped::kOther) return Proposal::Nothing(Skipped::kNone);
+      if (proposal.skipped != Skipped::kOther) {
+        record_.OfQueue(leaf, ActivityState::kSkipped, "Queue skipped to respect FIFO of applications");
+        return Proposal::Nothing(Skipped::kNone);
+      }
     }
+    record_.OfQueue(leaf, ActivityState::kSkipped);
     return Proposal::Nothing(Skipped::kNone);
+  }
+
+  /// What the leaf's walk ended with.
+  void Record(const Queue& leaf, const Attempt& attempt, const Proposal& proposal) const {
+    if (!record_.on()) return;
+    if (Gives(proposal)) return record_.OfQueue(leaf, ActivityState::kAccepted);
+    Reject(leaf, "Queue does not have enough headroom for inner highest-priority request from " +
+                     model::ToString(books_.apps[attempt.app].id));
   }
 
   using KnownLimits = UserLimitCache::OfUsers;
@@ -183,6 +230,7 @@ class Offer {
   PartitionId partition_;
   PartitionId asked_for_;
   Mode mode_;
+  Recording record_;
 };
 
 /// What one attempt on a node gave, for the loop of a heartbeat.
@@ -198,7 +246,23 @@ void TryReserved(Books& books, NodeIndex node, Decide decide) {
   if (books.apps.Current(books.attempts[attempt].app) != attempt) return;
   Limits limits(books.partitions.Of(kNoLabel));
   const Proposal proposal = Offer(books, node, Mode::kRespect).ToQueue(books.attempts[attempt].queue, limits);
+  const Recording record(books);
+  if (record.on() && !proposal.size.IsZero()) {
+    record.OfQueue(books.queues[books.attempts[attempt].queue],
+                   proposal.reserves ? ActivityState::kReReserved : ActivityState::kAccepted);
+    record.Finish(proposal.reserves ? AttemptOutcome::kReserved : AttemptOutcome::kAllocatedFromReserved,
+                  model::ToString(ContainerOf(books, proposal)));
+  }
   decide(proposal);
+}
+
+/// The attempt at the root is over.
+void Finish(const Books& books, const Proposal& proposal) {
+  const Recording record(books);
+  if (!record.on()) return;
+  if (proposal.size.IsZero()) return record.Finish(AttemptOutcome::kSkipped);
+  record.Finish(proposal.reserves ? AttemptOutcome::kReserved : AttemptOutcome::kAllocated,
+                model::ToString(ContainerOf(books, proposal)));
 }
 
 /// CapacityScheduler.allocateContainersToNode: once.
@@ -210,15 +274,23 @@ Tried TryOnce(Books& books, NodeIndex node, Decide decide) {
     return {};
   }
   const Resources room = books.nodes[node].unallocated + books.killable.TotalOfNode(node);
-  if (!books.nodes[node].schedulable || books.calc.AvailableContainers(room, books.minimum()) <= 0) return {};
+  if (!books.nodes[node].schedulable || books.calc.AvailableContainers(room, books.minimum()) <= 0) {
+    const Recording record(books);
+    record.OfQueue(books.queues[books.queues.root()], ActivityState::kRejected,
+                   "Initial check: node resource is insufficient for minimum allocation");
+    record.Finish(AttemptOutcome::kSkipped);
+    return {};
+  }
   const PartitionId partition = books.partitions.OfNode(node);
   Limits limits(books.partitions.Of(partition));
   Proposal proposal = Offer(books, node, Mode::kRespect).ToQueue(books.queues.root(), limits);
+  Finish(books, proposal);
   decide(proposal);
   if (books.calc.Greater(books.cluster(), proposal.size, {})) return {false, std::move(proposal)};
   if (partition == kNoLabel || books.partitions.Exclusive(partition)) return {};
   Limits shared(books.partitions.Of(kNoLabel));
   proposal = Offer(books, node, Mode::kIgnore).ToQueue(books.queues.root(), shared);
+  Finish(books, proposal);
   decide(proposal);
   return {false, std::move(proposal)};
 }
@@ -243,20 +315,33 @@ void OfferNode(Books& books, NodeIndex node) {
   }
 }
 
+/// The node's pass, written down where it was asked for.
+template <class Pass>
+void Recorded(Books& books, NodeIndex node, Pass pass) {
+  const bool recorded = books.records != nullptr && books.records->Begin(node);
+  pass();
+  if (recorded) {
+    books.records->End(base::Instant{books.now_ms * 1'000'000},
+                       std::string(books.partitions.Name(books.partitions.OfNode(node))));
+  }
+}
+
 }  // namespace
 
 void Apply(Books& books, const ms::NodeUpdated& event) {
   if (!books.nodes.Alive(event.node)) return;
   NodeReport(books, event.node, event);
-  if (!books.file_asynchronous) OfferNode(books, event.node);
+  if (!books.file_asynchronous) Recorded(books, event.node, [&] { OfferNode(books, event.node); });
 }
 
 void Apply(Books& books, const ms::ProposalPass& event) {
   std::vector<Proposal> proposals;
   for (const NodeIndex node : event.nodes) {
-    TryOnce(books, node, [&](const Proposal& proposal) {
-      if (!ProposesSomething(proposal)) return;
-      proposals.push_back(proposal);
+    Recorded(books, node, [&] {
+      TryOnce(books, node, [&](const Proposal& proposal) {
+        if (!ProposesSomething(proposal)) return;
+        proposals.push_back(proposal);
+      });
     });
   }
   for (const Proposal& proposal : proposals) Commit(books, proposal);

@@ -55,6 +55,9 @@ struct Proposal {
   }
 };
 
+/// The container that the proposal grants or reserves, if it is decided on next.
+model::ContainerId ContainerOf(const Books& books, const Proposal& proposal);
+
 void Apply(Books& books, const model::scheduler::NodeUpdated& event);
 /// Asynchronous scheduling: one attempt a node, then all is decided on in order.
 void Apply(Books& books, const model::scheduler::ProposalPass& event);

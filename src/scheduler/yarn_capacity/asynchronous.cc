@@ -21,7 +21,8 @@ bool BringsNews(const ms::Event& event) {
   if (const auto* call = std::get_if<ms::Allocate>(&event)) return !call->asks.empty() || !call->releases.empty();
   return !std::holds_alternative<ms::Pass>(event) && !std::holds_alternative<ms::NodeMeasured>(event) &&
          !std::holds_alternative<ms::UseRecalled>(event) && !std::holds_alternative<ms::ProposalPass>(event) &&
-         !std::holds_alternative<ms::Acquired>(event);
+         !std::holds_alternative<ms::Acquired>(event) && !std::holds_alternative<ms::NodeWindows>(event) &&
+         !std::holds_alternative<ms::RunTimesRecalled>(event);
 }
 
 bool SomethingIsAskedFor(const Books& books) {

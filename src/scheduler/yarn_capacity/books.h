@@ -112,6 +112,7 @@ struct Books {
   bool file_asynchronous = false;  // schedule-asynchronously.enable, read once
   bool legacy_at_start = true;     // CapacitySchedulerQueueCapacityHandler reads the key once
   EffectSink* out = nullptr;
+  PassRecords* records = nullptr;  // of the running step
 
   int64_t now_ms = 0;
   model::CapacityQueues file;  // in force

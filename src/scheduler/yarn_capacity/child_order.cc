@@ -9,7 +9,7 @@
 namespace fairlead::scheduler::yarn_capacity {
 namespace {
 
-/// So many changes at once, and sorting anew is no dearer.
+/// From so many changes at once on, to sort everything is no dearer.
 constexpr size_t kMostTouched = 8;
 
 template <class T>

@@ -43,6 +43,8 @@ static void Apply(Books& books, const ms::QueuesReloaded& event) {
 static void Apply(Books&, const ms::Pass&) {}
 static void Apply(Books&, const ms::NodeMeasured&) {}  // CapacityScheduler asks for no measure
 static void Apply(Books&, const ms::UseRecalled&) {}
+static void Apply(Books&, const ms::NodeWindows&) {}  // nothing of Hadoop's looks ahead
+static void Apply(Books&, const ms::RunTimesRecalled&) {}
 
 base::Result<std::unique_ptr<YarnCapacityScheduler>> MakeYarnCapacity(const YarnCapacityConfig& config,
                                                                       const model::CapacityQueues& queues,
@@ -80,6 +82,7 @@ static constexpr bool kOnlyUses = std::is_same_v<Event, ms::NodeUpdated> || std:
 void Core::Step(base::Instant now, std::span<const ms::Event> events, EffectSink& out) {
   books_.now_ms = now.millis();
   books_.out = &out;
+  books_.records = &records_;
   for (const ms::Event& event : events) {
     if (const auto* pass = std::get_if<ms::Pass>(&event)) {
       RunPass(pass->kind);
@@ -96,6 +99,7 @@ void Core::Step(base::Instant now, std::span<const ms::Event> events, EffectSink
   }
   if (books_.config.timed_passes) RunDuePasses();
   books_.out = nullptr;
+  books_.records = nullptr;
 }
 
 base::Instant Core::NextDeadline() const {

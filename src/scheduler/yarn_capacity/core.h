@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/pass_records.h"
 #include "scheduler/yarn_capacity/books.h"
 #include "scheduler/yarn_capacity/yarn_capacity.h"
 
@@ -29,6 +30,7 @@ class Core final : public YarnCapacityScheduler {
   Resources FreeOf(model::NodeIndex node) const override;
   CapacityAppView GetApp(model::AppIndex app) const override;
   std::string DefaultLabelOf(const std::string& queue) const override;
+  PassRecords* passes() const override { return &records_; }
 
  private:
   void RunPass(model::scheduler::PassKind kind);
@@ -36,6 +38,7 @@ class Core final : public YarnCapacityScheduler {
   void FinishEvent();
 
   Books books_;
+  mutable PassRecords records_;  // readers ask for passes
 };
 
 }  // namespace fairlead::scheduler::yarn_capacity

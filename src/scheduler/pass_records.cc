@@ -1,0 +1,92 @@
+#include "scheduler/pass_records.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace fairlead::scheduler {
+
+std::string_view EnumName(ActivityState state) {
+  switch (state) {
+    case ActivityState::kAccepted:
+      return "ACCEPTED";
+    case ActivityState::kSkipped:
+      return "SKIPPED";
+    case ActivityState::kRejected:
+      return "REJECTED";
+    case ActivityState::kAllocated:
+      return "ALLOCATED";
+    case ActivityState::kReserved:
+      return "RESERVED";
+    case ActivityState::kReReserved:
+      return "RE_RESERVED";
+  }
+  return "?";
+}
+
+std::string_view EnumName(AttemptOutcome outcome) {
+  switch (outcome) {
+    case AttemptOutcome::kDefault:
+      return "DEFAULT";
+    case AttemptOutcome::kSkipped:
+      return "SKIPPED";
+    case AttemptOutcome::kAllocated:
+      return "ALLOCATED";
+    case AttemptOutcome::kAllocatedFromReserved:
+      return "ALLOCATED_FROM_RESERVED";
+    case AttemptOutcome::kReserved:
+      return "RESERVED";
+  }
+  return "?";
+}
+
+void PassRecords::Watch(model::NodeIndex node) {
+  if (watched_.size() < kMostWatched) watched_.insert(node);
+}
+
+const NodePass* PassRecords::Find(model::NodeIndex node, base::Instant now) const {
+  const auto found =
+      std::find_if(kept_.rbegin(), kept_.rend(), [node](const NodePass& pass) { return pass.node == node; });
+  return found == kept_.rend() || now - found->when > kKeptFor ? nullptr : &*found;
+}
+
+bool PassRecords::Begin(model::NodeIndex node) {
+  if (!any_ && watched_.empty()) return false;
+  const bool asked = watched_.erase(node) > 0;
+  if (!any_ && !asked) return false;
+  open_.emplace().node = node;
+  activities_ = 0;
+  return true;
+}
+
+PassAttempt& PassRecords::Current() {
+  std::vector<PassAttempt>& attempts = open_->attempts;
+  if (attempts.empty() || attempts.back().outcome != AttemptOutcome::kDefault) attempts.emplace_back();
+  return attempts.back();
+}
+
+void PassRecords::Add(Activity activity) {
+  if (!open_ || ++activities_ > kMostActivities) return;
+  Current().activities.push_back(std::move(activity));
+}
+
+void PassRecords::Finish(AttemptOutcome outcome, std::string container) {
+  if (!open_ || activities_ > kMostActivities) return;
+  PassAttempt& attempt = Current();
+  attempt.outcome = outcome;
+  attempt.container = std::move(container);
+}
+
+void PassRecords::End(base::Instant now, std::string partition) {
+  if (!open_) return;
+  open_->when = now;
+  open_->partition = std::move(partition);
+  if (!open_->attempts.empty()) {
+    any_ = false;
+    last_ = *open_;
+  }
+  std::erase_if(kept_, [this](const NodePass& pass) { return pass.node == open_->node; });
+  kept_.push_back(*std::exchange(open_, std::nullopt));
+  if (kept_.size() > kMostKept) kept_.pop_front();
+}
+
+}  // namespace fairlead::scheduler
