@@ -40,6 +40,7 @@ constexpr std::pair<const char*, const char*> kChanges[] = {
     {"submit", "a job comes, COUNTxMEMORY,VCORESxTIME@QUEUE: 100x2GiB,1x10m@root.prod"},
     {"kill", "the application is killed"},
     {"move", "the application goes to another queue, APP=QUEUE"},
+    {"profile", "another profile decides, with the same queues: tdw"},
 };
 
 std::string Moment(const ordered_json& fate, const char* field) {

@@ -109,7 +109,10 @@ base::Result<std::vector<std::string>> FindNodes(Cluster& cluster, const std::st
   }
   const auto drained = nodes->value("drained", ordered_json::array());
   const auto named = [&](const ordered_json& out) { return out.value("host", "") == name; };
-  if (found.empty() && std::any_of(drained.begin(), drained.end(), named)) found.push_back(name);
+  const auto windows = nodes->value("maintenance", ordered_json::array());
+  const bool known_host =
+      std::any_of(drained.begin(), drained.end(), named) || std::any_of(windows.begin(), windows.end(), named);
+  if (found.empty() && known_host) found.push_back(name);
   if (!found.empty()) return found;
   if (known.size() > 300) known = known.substr(0, 300) + " ...";
   return base::Error{"there is no node " + name + (known.empty() ? "; there is none at all" : "; there are " + known),

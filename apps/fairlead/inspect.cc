@@ -17,8 +17,6 @@
 // elsewhere.
 
 namespace fairlead::apps {
-/// `scheme`: of nodes' pages.
-static void PrintNodesOf(const std::vector<wire::yarn::NodeReportProto>& nodes, bool json, const std::string& scheme);
 
 namespace {
 
@@ -346,8 +344,12 @@ int Nodes(const Command& command, Cluster& cluster, NodesOptions& options) {
       cluster.client->Call<yarn::GetClusterNodesResponseProto>("getClusterNodes", yarn::GetClusterNodesRequestProto{});
   if (!answer) return command.Fail(answer.error());
   if (options.reasons) return NodesOutOfService(command, cluster, answer->node_reports);
+  const auto known = AskIfFairleads(cluster, "nodes?limit=0");
+  if (!known.ok()) return command.Fail(known.error());
+  const ordered_json none = ordered_json::array();
   const std::string page = cluster.client->Page();
-  PrintNodesOf(answer->node_reports, command.options.json, page.substr(0, page.find("://") + 3));
+  PrintNodes(answer->node_reports, command.options.json, page.substr(0, page.find("://") + 3),
+             known->is_object() ? known->value("maintenance", none) : none);
   SayPage(command, PageUrl(cluster, "/cluster/nodes"));
   return kOk;
 }
@@ -511,7 +513,17 @@ void PrintWhy(const yarn::ApplicationReportProto& report, const ordered_json& de
   if (!ended) PrintPending(detail);
 }
 
-static void PrintNodesOf(const std::vector<yarn::NodeReportProto>& nodes, bool json, const std::string& scheme) {
+void PrintMaintenance(const ordered_json& windows) {
+  for (const ordered_json& one : windows) {
+    const std::string line = "maintenance of " + one.value("host", "") + " from " +
+                             TimeText(one.value("from_ms", int64_t{0})) + " to " +
+                             TimeText(one.value("until_ms", int64_t{0})) + ", by " + one.value("by", "");
+    std::puts(base::VisibleText(line).c_str());
+  }
+}
+
+void PrintNodes(const std::vector<yarn::NodeReportProto>& nodes, bool json, const std::string& scheme,
+                const ordered_json& windows) {
   ordered_json list = ordered_json::array();
   Table table({"NODE", "STATE", "RACK", "CONTAINERS", "MEMORY", "VCORES", "PAGE"});
   for (const auto& node : nodes) {
@@ -525,6 +537,10 @@ static void PrintNodesOf(const std::vector<yarn::NodeReportProto>& nodes, bool j
                     {"used", ResourceJson(used)},
                     {"capacity", ResourceJson(total)},
                     {"health", node.health_report.value_or("")}});
+    for (const ordered_json& window : windows) {
+      if (window.value("host", "") != Spell(node.NodeId()).substr(0, Spell(node.NodeId()).rfind(':'))) continue;
+      list.back()["maintenance"].push_back(window);
+    }
     table.Add(
         {Spell(node.NodeId()), std::string(Name(node.NodeState())), node.rack_name.value_or("-"),
          std::to_string(node.num_containers.value_or(0)),
@@ -536,10 +552,9 @@ static void PrintNodesOf(const std::vector<yarn::NodeReportProto>& nodes, bool j
     PrintJson(list);
   } else {
     table.Print();
+    PrintMaintenance(windows);
   }
 }
-
-void PrintNodes(const std::vector<yarn::NodeReportProto>& nodes, bool json) { PrintNodesOf(nodes, json, "http://"); }
 
 std::string PastUseText(const ordered_json& queue) {
   if (!queue.contains("past_ppm")) return "-";

@@ -1,10 +1,14 @@
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 
 #include "base/text.h"
 #include "cluster_command.h"
+#include "inspect.h"
 #include "interrupt.h"
+#include "process/ask/change.h"
+#include "shell/rm/moment.h"
 #include "table.h"
 
 // node drain, undrain, decommission: Hadoop's graceful decommissioning, by /fairlead/v1/nodes.
@@ -18,6 +22,9 @@ struct NodeOptions {
   std::string node;
   int64_t timeout_s = -1;
   bool no_wait = false;
+  std::string at;    // maintenance begins
+  std::string time;  // and lasts so long
+  bool cancel = false;
 };
 
 /// The state that the node has then; "" of a host without a node.
@@ -74,6 +81,41 @@ int Take(const Command& command, Cluster& cluster, const NodeOptions& options, c
   return kOk;
 }
 
+/// What the maintenance is to be; an error says how it is written.
+base::Result<ordered_json> WindowOf(const NodeOptions& options) {
+  if (options.cancel) return ordered_json{{"cancel", true}};
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const int64_t now_ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+  // The clock's "22:00" is the next one.
+  const auto from = options.at.starts_with('-')
+                        ? base::Result<base::WallTime>(base::Error{"--at: a moment to come is written 22:00 or "
+                                                                   "2026-11-25T22:00"})
+                        : shell::ParseMoment(options.at, {now_ms + 86'400'000});
+  if (!from.ok()) return from.error();
+  const auto time = process::ask::ParseTime(options.time);
+  if (!time.ok()) return base::Error{"--for: " + time.error().message};
+  return ordered_json{{"at_ms", from->ms}, {"for_s", time->ns / 1'000'000'000}};
+}
+
+int SetMaintenance(const Command& command, Cluster& cluster, const NodeOptions& options) {
+  const auto window = WindowOf(options);
+  if (!window.ok()) return Complain(command.name, window.error().message, kUsage);
+  const auto ids = FindNodes(cluster, options.node);
+  if (!ids.ok()) return command.Fail(ids.error());
+  // Windows are those of a host: one of its nodes stands for all.
+  const auto answer = AskFairlead(cluster, "nodes/" + ids->front() + "/maintenance", "PUT", window->dump());
+  if (!answer.ok()) return command.Fail(answer.error());
+  const ordered_json windows = answer->value("maintenance", ordered_json::array());
+  if (command.options.json) {
+    PrintJson(windows);
+  } else if (windows.empty()) {
+    std::printf("no maintenance of %s is announced any more\n", base::VisibleText(options.node).c_str());
+  } else {
+    PrintMaintenance(windows);
+  }
+  return kOk;
+}
+
 int GiveBack(const Command& command, Cluster& cluster, const NodeOptions& options) {
   const auto ids = FindNodes(cluster, options.node);
   if (!ids.ok()) return command.Fail(ids.error());
@@ -107,16 +149,29 @@ void AddNode(CLI::App& app, int& exit_code) {
   };
   auto [drain, drain_options] = add("drain", "Start no container on a node any more and wait until it is empty",
                                     [](const Command& command, Cluster& cluster, NodeOptions& options) {
+                                      if (options.cancel || !options.at.empty()) {
+                                        return SetMaintenance(command, cluster, options);
+                                      }
                                       return Take(command, cluster, options, "DECOMMISSIONING");
                                     });
   drain->add_option("--timeout", drain_options->timeout_s, "end what still runs after so many seconds (default: never)")
       ->check(CLI::Range(1, 31'536'000));
   drain->add_flag("--no-wait", drain_options->no_wait, "do not wait until it is empty");
+  CLI::Option* at = drain->add_option("--at", drain_options->at,
+                                      "announce maintenance of the host that begins then: 22:00 (the next one), "
+                                      "2026-11-25T22:00 (with Z: UTC)");
+  CLI::Option* time = drain->add_option("--for", drain_options->time, "and lasts so long: 90m, 2h, 1d");
+  at->needs(time);
+  time->needs(at);
+  drain->add_flag("--cancel", drain_options->cancel, "no maintenance of the host is announced any more")->excludes(at);
   drain->footer(
       "It is DECOMMISSIONING until nothing runs and no application needs its files, then DECOMMISSIONED, as after "
       "yarn\n"
       "rmadmin -refreshNodes -g; its node agent ends. Kept over a restart of the resource manager.\n"
-      "Examples:\n  fairlead node drain worker7\n  fairlead node drain worker7:45454 --timeout 3600 --no-wait");
+      "With --at and --for all nodes of the host are drained then, stay, and serve again when the time is over; under\n"
+      "profile fairlead nothing starts there before that would not end in time. 'fairlead nodes' lists it.\n"
+      "Examples:\n  fairlead node drain worker7\n  fairlead node drain worker7:45454 --timeout 3600 --no-wait\n"
+      "  fairlead node drain worker7 --at 22:00 --for 2h\n  fairlead node drain worker7 --cancel");
   auto [decommission, decommission_options] = add("decommission", "Take a node out at once: its containers end",
                                                   [](const Command& command, Cluster& cluster, NodeOptions& options) {
                                                     return Take(command, cluster, options, "DECOMMISSIONED");

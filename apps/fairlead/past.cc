@@ -80,8 +80,7 @@ class Moment {
     return reports;
   }
   ordered_json Queues() const {
-    return JsonOf(process::rm::QueuesDocument(replay_.machine()->scheduler().GetQueues(), core_.config().queues,
-                                              scheduler::SpendingsOf(replay_.machine()->scheduler())));
+    return JsonOf(process::rm::QueuesDocument(replay_.machine()->scheduler().GetQueues(), core_.config().queues));
   }
   ordered_json Pending(const App& app) const {
     Document::List pending;

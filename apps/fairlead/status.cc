@@ -54,13 +54,49 @@ ordered_json AskManagers(Cluster& cluster) {
   return managers;
 }
 
+/// A rate is that of a minute at least.
+constexpr double kSoonestRateMs = 60'000;
+
 /// Its profile and wishes; null: a manager of Hadoop's, which has none.
 ordered_json SchedulerOf(Cluster& cluster) {
   const auto told = AskFairlead(cluster, "cluster");
   if (!told.ok()) return nullptr;
   return {{"profile", told->value("profile", "")},
           {"wishes", told->value("wishes", "none")},
-          {"unreadRows", told->value("unread_rows", int64_t{0})}};
+          {"unreadRows", told->value("unread_rows", int64_t{0})},
+          {"journal", told->value("journal", ordered_json::object())}};
+}
+
+std::string BytesText(double bytes) {
+  constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  size_t unit = 0;
+  for (; bytes >= 1024 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1024;
+  char text[32];
+  std::snprintf(text, sizeof text, bytes < 10 && unit > 0 ? "%.1f %s" : "%.0f %s", bytes, kUnits[unit]);
+  return text;
+}
+
+/// How often, how large, and how far back `fairlead replay` will reach at the rate of this run.
+std::string JournalText(const ordered_json& journal) {
+  if (journal.empty()) return "no journal: nothing is kept for 'fairlead replay'";
+  const auto number = [&](const char* field) { return static_cast<double>(journal.value(field, int64_t{0})); };
+  std::string text = "journal: " + Counted(journal.value("files", int64_t{0}), "file") + ", " +
+                     BytesText(number("bytes")) + " of at most " + BytesText(number("bytes_max"));
+  if (!journal.value("writes", true)) return text + "; it has ended, the log says why";
+  const double days = number("within_ms") / 86'400'000;
+  if (number("within_ms") < kSoonestRateMs || number("written") <= 0) return text;
+  const double a_day = number("written") / days;
+  const double file_hours = number("segment_bytes") / a_day * 24;
+  char often[64], back[64];
+  std::snprintf(often, sizeof often, file_hours < 1 ? "%.0f minutes" : "%.1f hours",
+                file_hours < 1 ? file_hours * 60 : file_hours);
+  const double kept_hours = number("bytes_max") / a_day * 24;
+  std::snprintf(back, sizeof back, kept_hours < 48 ? "%.1f hours" : "%.0f days",
+                kept_hours < 48 ? kept_hours : kept_hours / 24);
+  text += "; " + BytesText(a_day) + " a day in this run: a file every " + often + ", and the last " + back +
+          " are kept (fairlead.rm.journal-bytes)";
+  if (number("bytes_max") - number("bytes") <= number("disk_free")) return text;
+  return text + "; its disk has " + BytesText(number("disk_free")) + " left, less than that needs";
 }
 
 struct NoOptions {};
@@ -94,6 +130,7 @@ int Status(const Command& command, Cluster& cluster, NoOptions& /*options*/) {
       const std::string words =
           "profile " + scheduler.value("profile", "") + ", wishes " + scheduler.value("wishes", "");
       std::puts(base::VisibleText(words).c_str());
+      if (scheduler.contains("journal")) std::puts(JournalText(scheduler["journal"]).c_str());
       if (const auto unread = scheduler.value("unreadRows", int64_t{0}); unread > 0) {
         std::printf("%s of its state cannot be read and is left out; the log names each\n",
                     Counted(unread, "row").c_str());

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/fields.h"
 #include "base/time.h"
@@ -34,6 +35,18 @@ struct LearnedUse {
   base::WallTime stored;        // set by whoever stores it
   FL_FIELDS(row, user, name, priority, size, milli_cores, memory_mib, disk_bytes, network_bytes, stored)
   friend bool operator==(const LearnedUse&, const LearnedUse&) = default;
+};
+
+/// How long a user's containers of one kind ran (scheduler/books/run_times.h). A row of the store.
+struct LearnedRuns {
+  uint32_t row = 0;  // its number, less than the most rows that there are
+  std::string user;
+  std::string name;  // of applications, without digits
+  int32_t priority = 0;
+  Resources size;
+  std::vector<int64_t> runs_ms;  // the oldest first
+  FL_FIELDS(row, user, name, priority, size, runs_ms)
+  friend bool operator==(const LearnedRuns&, const LearnedRuns&) = default;
 };
 
 }  // namespace fairlead::model

@@ -216,6 +216,15 @@ struct LabelsRecord {
   FL_FIELDS(labels, nodes)
 };
 
+/// A maintenance window of all nodes of a host.
+struct HostWindow {
+  std::string host;
+  base::WallTime from;
+  base::WallTime until;
+  FL_FIELDS(host, from, until)
+  friend auto operator<=>(const HostWindow&, const HostWindow&) = default;
+};
+
 /// The first event of every run: identity of this run and what the store held.
 struct Started {
   static constexpr std::string_view kName = "started";
@@ -227,7 +236,9 @@ struct Started {
       draining{};  // hosts whose nodes get no container: seconds they have, negative: for ever
   std::vector<LearnedUse> learned{};
   LabelsRecord labels{};
-  FL_FIELDS(cluster_timestamp, epoch, apps, attempts, draining, learned, labels)
+  std::vector<LearnedRuns> runs{};
+  std::vector<HostWindow> windows{};
+  FL_FIELDS(cluster_timestamp, epoch, apps, attempts, draining, learned, labels, runs, windows)
 };
 /// The store has committed or refused the rows of Persist{txn}.
 struct Persisted {
@@ -381,7 +392,9 @@ struct RefreshNodes {
   bool graceful = false;
   int64_t timeout_s = -1;                     // of graceful decommission; negative: for ever
   std::map<std::string, int64_t> timeouts_s;  // of excluded hosts that have their own
-  FL_FIELDS(call, include, exclude, graceful, timeout_s, timeouts_s)
+  std::vector<HostWindow> windows{};          // of hosts; those in one now are excluded, too
+  std::vector<LearnedRuns> runs{};            // what was learned so far, where the first window is announced
+  FL_FIELDS(call, include, exclude, graceful, timeout_s, timeouts_s, windows, runs)
 };
 /// `rmadmin -updateNodeResource`.
 struct ResizeNode {

@@ -248,6 +248,28 @@ struct UseRecalled {
   FL_FIELDS(rows, now)
 };
 
+/// A maintenance window: nothing is to run on a node then.
+struct Window {
+  base::Instant from;
+  base::Instant until;
+  FL_FIELDS(from, until)
+  friend auto operator<=>(const Window&, const Window&) = default;
+};
+/// The maintenance windows of the node that have not ended, by when they begin; instead of those said before.
+struct NodeWindows {
+  static constexpr std::string_view kName = "node_windows";
+  NodeIndex node;
+  std::vector<Window> windows;
+  FL_FIELDS(node, windows)
+};
+/// How long containers ran before: of an earlier run of the resource manager, or before a window was announced.
+struct RunTimesRecalled {
+  static constexpr std::string_view kName = "run_times_recalled";
+  std::vector<LearnedRuns> rows;
+  bool windows = false;  // some node has, or will have, a window
+  FL_FIELDS(rows, windows)
+};
+
 /// A node label of the cluster (`yarn rmadmin -addToClusterNodeLabels`).
 struct ClusterLabel {
   std::string name;
@@ -277,7 +299,7 @@ struct ProposalPass {
 using Event = std::variant<NodeAdded, NodeRemoved, NodeResized, NodeUpdated, NodeSchedulable, AppAdded, AttemptAdded,
                            AttemptRemoved, AppRemoved, Allocate, Acquired, ContainerEnded, ContainerRecovered, AppMoved,
                            AppPriority, ContainerResized, QueuesReloaded, Pass, NodeMeasured, UseRecalled, LabelsAdded,
-                           NodeRelabelled, ProposalPass>;
+                           NodeRelabelled, ProposalPass, NodeWindows, RunTimesRecalled>;
 
 /// The call is refused, and nothing of it was applied.
 struct CallRefused {

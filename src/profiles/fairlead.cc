@@ -11,6 +11,7 @@ using scheduler::BooksConfig;
 using scheduler::FairleadConfig;
 using scheduler::FairnessConfig;
 using scheduler::LearnedUseConfig;
+using scheduler::MaintenanceConfig;
 using scheduler::MeasuredLoadConfig;
 using scheduler::MeasuredUseConfig;
 using scheduler::OvercommitConfig;
@@ -135,6 +136,9 @@ constexpr Key<FairleadConfig> kKeys[] = {
         "fairlead.scheduler.fairness.budgets",
         "QUEUE=AMOUNT TYPE/PERIOD with commas between, such as root.batch=1000 vcores/7d hard: resource-hours of each "
         "period; who has used them comes last, or with hard gets no more"),
+    KeyOf<&FairleadConfig::maintenance, &MaintenanceConfig::unknown_run>(
+        "fairlead.scheduler.maintenance.unknown-run-ms",
+        "a container of which nobody knows how long it runs starts on a node only so long before its maintenance"),
     KeyOf<&FairleadConfig::node_locality_wait>(
         "fairlead.scheduler.node-locality-wait-ms",
         "how long an ask leaves room elsewhere alone while it waits for a named host"),

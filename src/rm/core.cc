@@ -77,7 +77,7 @@ void Core::EndStep(base::Instant now, base::WallTime wall, Sink sink) {
 // The start of a run: what the store held (RMAppManager.recover).
 void Core::On(const model::rm::Started& event) {
   context_.BeginRun(event.cluster_timestamp, event.epoch);
-  nodes_.Recover(event.draining, event.labels);
+  nodes_.Recover(event);
   std::map<model::ApplicationId, std::map<int32_t, const model::rm::AttemptRecord*>> attempts;
   for (const model::rm::AttemptRecord& record : event.attempts) attempts[record.id.app][record.id.attempt] = &record;
   std::map<model::ApplicationId, const model::rm::AppRecord*> apps;

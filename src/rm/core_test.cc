@@ -1084,6 +1084,31 @@ TEST_F(World, WhatWasDrainingGoesOnDrainingInTheNextRun) {
   EXPECT_EQ(core_->FindNode({"n1", 4000})->state, m::NodeState::kRunning);
 }
 
+TEST_F(World, ANodeInMaintenanceStaysAndServesAgain) {
+  AddNode("n1");
+  Beat("n1");
+  m::RefreshNodes refresh;
+  refresh.graceful = true;
+  refresh.windows = {{"n1", {wall_.ms + 60'000}, {wall_.ms + 120'000}}};
+  Do(refresh);
+  EXPECT_EQ(core_->FindNode({"n1", 4000})->state, m::NodeState::kRunning);
+  refresh.windows[0].from = wall_;
+  refresh.exclude = {"n1"};
+  Do(refresh);
+  EXPECT_EQ(core_->FindNode({"n1", 4000})->state, m::NodeState::kDecommissioning);
+  EXPECT_EQ(Beat("n1").action, m::NodeAction::kNormal) << "empty as it is";
+  refresh.graceful = false;  // yarn rmadmin -refreshNodes
+  Do(refresh);
+  EXPECT_EQ(core_->FindNode({"n1", 4000})->state, m::NodeState::kDecommissioning);
+  AddNode("n1");  // its machine has started again
+  EXPECT_EQ(Got<m::RegisterNodeAnswer>().back().action, m::NodeAction::kNormal);
+  EXPECT_EQ(core_->FindNode({"n1", 4000})->state, m::NodeState::kDecommissioning);
+  refresh.windows.clear();
+  refresh.exclude.clear();
+  Do(refresh);
+  EXPECT_EQ(core_->FindNode({"n1", 4000})->state, m::NodeState::kRunning);
+}
+
 TEST_F(World, ListsNameHostsByAddressToo) {
   m::RegisterNode event;
   event.call = 1;

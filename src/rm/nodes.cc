@@ -125,6 +125,25 @@ void Nodes::Enlist(Node& node) {
   node.in_scheduler = true;
   context_.Tell(model::scheduler::NodeAdded{node.index, node.address.host, node.address.port, node.rack, node.capacity,
                                             node.labels});
+  if (!windows_.empty()) TellWindows(node);
+}
+
+void Nodes::TellWindows(const Node& node) {
+  model::scheduler::NodeWindows told{node.index, {}};
+  const auto at = [this](base::WallTime wall) {
+    return context_.now() + base::Duration::Millis(wall.ms - context_.wall().ms);
+  };
+  for (const model::rm::HostWindow& window : windows_) {
+    if (window.host != node.address.host || window.until <= context_.wall()) continue;
+    told.windows.push_back({at(window.from), at(window.until)});
+  }
+  context_.Tell(std::move(told));
+}
+
+bool Nodes::InWindow(const std::string& host) const {
+  return std::any_of(windows_.begin(), windows_.end(), [&](const model::rm::HostWindow& window) {
+    return window.host == host && window.from <= context_.wall();
+  });
 }
 
 void Nodes::Remove(Node& node, NodeEvent event, NodeState to, std::string_view detail) {
@@ -353,7 +372,8 @@ void Nodes::On(const model::rm::Heartbeat& event) {
   TakeUse(*node, event);
   TakeStatuses(*node, event);
   node = TakeHealth(*node, event);
-  if (node->state == NodeState::kDecommissioning && node->running.empty() && node->running_apps.empty()) {
+  if (node->state == NodeState::kDecommissioning && node->running.empty() && node->running_apps.empty() &&
+      !InWindow(node->address.host)) {
     Remove(*node, NodeEvent::kDecommission, NodeState::kDecommissioned, "no application is left");
     return TurnAway(event.call, NodeAction::kShutdown,
                     "DECOMMISSIONING " + ToString(event.address) + " is ready to be decommissioned");
@@ -504,7 +524,14 @@ void Nodes::On(const model::rm::UnregisterNode& event) {
 void Nodes::On(const model::rm::RefreshNodes& event) {
   include_hosts_ = {event.include.begin(), event.include.end()};
   exclude_hosts_ = {event.exclude.begin(), event.exclude.end()};
+  std::vector<model::rm::HostWindow> windows = event.windows;
+  std::sort(windows.begin(), windows.end());
+  const bool others = std::exchange(windows_, std::move(windows)) != windows_;
   std::erase_if(draining_, [this](const auto& host) { return !exclude_hosts_.contains(host.first); });
+  for (const model::rm::HostWindow& window : windows_) {
+    if (exclude_hosts_.contains(window.host) && InWindow(window.host)) draining_.try_emplace(window.host, -1);
+  }
+  if (!event.runs.empty()) context_.Tell(model::scheduler::RunTimesRecalled{event.runs, true});
   for (const model::NodeIndex index : ActiveByName()) {
     Node& node = table_[index];
     const bool allowed = HostAllowed(node.address.host, node.ip);
@@ -513,11 +540,12 @@ void Nodes::On(const model::rm::RefreshNodes& event) {
       SetState(node, NodeEvent::kRecommission, NodeState::kRunning);
       context_.Tell(model::scheduler::NodeSchedulable{node.index, true});
       TellApps(node, model::rm::NodeChange::kUsable);
-    } else if (!allowed && (!event.graceful || node.state == NodeState::kUnhealthy)) {
+    } else if (!allowed && ((!event.graceful && !InWindow(node.address.host)) || node.state == NodeState::kUnhealthy)) {
       Remove(node, NodeEvent::kDecommission, NodeState::kDecommissioned);
     } else if (!allowed) {
       Decommission(node, event);
     }
+    if (others && node.in_scheduler) TellWindows(node);
   }
   context_.Emit(model::rm::CallDone{event.call});
 }
@@ -555,11 +583,19 @@ void Nodes::On(const model::rm::ResizeNode& event) {
   context_.Emit(model::rm::CallDone{event.call});
 }
 
-void Nodes::Recover(std::map<std::string, int64_t> draining, const model::rm::LabelsRecord& labels) {
-  draining_ = std::move(draining);
+void Nodes::Recover(const model::rm::Started& event) {
+  draining_ = event.draining;
+  windows_ = event.windows;
+  std::sort(windows_.begin(), windows_.end());
+  for (const model::rm::HostWindow& window : windows_) {
+    if (InWindow(window.host)) draining_.try_emplace(window.host, -1);
+  }
+  if (!event.runs.empty() || !windows_.empty()) {
+    context_.Tell(model::scheduler::RunTimesRecalled{event.runs, !windows_.empty()});
+  }
   if (!config_.node_labels) return;
-  labels_ = Labels(labels);
-  if (!labels.labels.empty()) context_.Tell(model::scheduler::LabelsAdded{labels.labels});
+  labels_ = Labels(event.labels);
+  if (!event.labels.labels.empty()) context_.Tell(model::scheduler::LabelsAdded{event.labels.labels});
 }
 
 void Nodes::On(const model::rm::AddLabels& event) {
@@ -663,6 +699,7 @@ void Nodes::Mix(base::StateHasher& hasher) const {
     hasher.Mix(static_cast<uint64_t>(seconds));
   }
   for (const model::NodeIndex index : heartbeats_) hasher.Mix(index.value);
+  for (const model::rm::HostWindow& window : windows_) base::HashInto(hasher, window);
   labels_.Mix(hasher);
 }
 

@@ -39,8 +39,9 @@ class Nodes {
   void On(const model::rm::AddLabels& event);
   void On(const model::rm::RemoveLabels& event);
   void On(const model::rm::ReplaceLabels& event);
-  /// Hosts that were draining when the last run ended: their nodes come back and go on draining. Labels count again.
-  void Recover(std::map<std::string, int64_t> draining, const model::rm::LabelsRecord& labels);
+  /// Hosts that were draining when the last run ended, or are in a maintenance window: their nodes come back and go on
+  /// draining. Labels count again.
+  void Recover(const model::rm::Started& event);
   const Labels& labels() const { return labels_; }
 
   // ---- Timers ----
@@ -72,7 +73,7 @@ class Nodes {
   /// Empty when the table agrees with itself, else what differs.
   std::string Check() const;
   void Mix(base::StateHasher& hasher) const;
-  FL_STATE_PART(table_, include_hosts_, exclude_hosts_, draining_, labels_)
+  FL_STATE_PART(table_, include_hosts_, exclude_hosts_, draining_, windows_, labels_)
 
  private:
   Node& Add(const model::rm::RegisterNode& event);
@@ -85,6 +86,10 @@ class Nodes {
   /// Why it may not register; empty: it may.
   std::string Objection(const model::rm::RegisterNode& event, const Node* old) const;
   void Reconnect(Node& node, const model::rm::RegisterNode& event);
+  /// The scheduler hears of the node's maintenance windows.
+  void TellWindows(const Node& node);
+  /// A maintenance window of the host has begun: its nodes stay until it is over, empty or not.
+  bool InWindow(const std::string& host) const;
   void Decommission(Node& node, const model::rm::RefreshNodes& event);
   void Drain(Node& node, int64_t seconds);
   void RecoverContainers(Node& node, const std::vector<model::rm::NodeContainer>& containers);
@@ -112,7 +117,8 @@ class Nodes {
   NodeTable table_;
   std::set<std::string> include_hosts_;
   std::set<std::string> exclude_hosts_;
-  std::map<std::string, int64_t> draining_;  // of Recover, until their node is out or the lists take them back
+  std::map<std::string, int64_t> draining_;     // of Recover, until their node is out or the lists take them back
+  std::vector<model::rm::HostWindow> windows_;  // that have not ended, by host
   Labels labels_;
   std::vector<model::NodeIndex> heartbeats_;  // answered at the end of the step
 };

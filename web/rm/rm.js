@@ -437,6 +437,9 @@ async function nodes() {
   const search = el("input", { type: "search", placeholder: "Search host, rack, state   ( / )", "aria-label": "Search nodes", value: query().get("text") ?? "", id: "search" });
   search.addEventListener("input", () => { clearTimeout(search.timer); search.timer = setTimeout(() => go("/cluster/nodes", { text: search.value, offset: "" }, "replaceState"), 250); });
   const out = answer.drained.map(({ host, since_ms, by }) => el("p", {}, `Not to be used: ${host}`, by ? [" by ", by, ", ", time(since_ms)] : "", " ", action("Take back", `Take ${host} back into service?`, undefined, () => act("PUT", `/fairlead/v1/nodes/${encodeURIComponent(host)}/state`, { state: "RUNNING" }))));
+  for (const { host, from_ms, until_ms, by } of answer.maintenance ?? []) {
+    out.push(el("p", {}, `Maintenance of ${host} from `, time(from_ms), " to ", time(until_ms), " by ", by, " ", action("Cancel", `Cancel the maintenance of ${host}?`, undefined, () => act("PUT", `/fairlead/v1/nodes/${encodeURIComponent(host)}/maintenance`, { cancel: true }))));
+  }
   return ["Nodes", el("h1", {}, "Nodes"), el("p", { class: "soft" }, "A square is a node, rack by rack: filled as far as its memory is promised, grey when it is taken out, orange while it empties, red when it is lost or unhealthy."),
     nodeMap(answer.map), ...(out.length ? [el("div", { class: "chips" }, out)] : []), el("h2", {}, counted(answer.total, "node")), el("div", { class: "tools" }, search),
     table([head("Node"), head("Rack"), head("State"), head("Memory"), head("In numbers", "number"), head("Cores", "number"), head("Containers", "number"), head("Version")], answer.nodes.map(nodeRow), search.value ? "No node matches." : "No node agent has registered yet."),

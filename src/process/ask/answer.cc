@@ -136,7 +136,7 @@ class Teller {
  public:
   Teller(const Present& present, base::Duration time) : present_(present), time_(time) {}
 
-  Document Compare(const Future& plain, const Future& changed) {
+  Document Compare(const Future& plain, const Future& changed, const std::vector<std::string>& lost) {
     const Story before = Tell(present_, plain.outcome(), time_);
     const Story after = Tell(present_, changed.outcome(), time_);
     for (const Present::App& app : present_.apps) {
@@ -157,6 +157,7 @@ class Teller {
           ".");
     }
     TellOfDoubt(plain.outcome(), changed.outcome());
+    for (const std::string& what : lost) Say("Not carried into the other profile: " + what + ".");
     return Document::Object()
         .Add("for_s", time_.ns / 1'000'000'000)
         .Add("sentences", Document(std::move(sentences_)))
@@ -351,7 +352,8 @@ class Teller {
 }  // namespace
 
 base::Result<Document> WhatIf(const Present& present, const std::shared_ptr<const scheduler::RunTimes>& learned,
-                              const std::vector<Change>& changes, Bounds bounds) {
+                              const std::vector<Change>& changes, Bounds bounds, const MakeOther& other,
+                              base::Duration heartbeat) {
   int64_t nodes = 0;
   for (const Change& change : changes) {
     if (const auto* more = std::get_if<AddNodes>(&change)) nodes += more->count;
@@ -360,7 +362,18 @@ base::Result<Document> WhatIf(const Present& present, const std::shared_ptr<cons
     return base::Error{"at most " + std::to_string(kMostNodesAdded) + " nodes can be added, in all"};
   }
   bounds.limits = true;
-  Future changed(present, FromLearned(present, learned, {}), bounds);
+  std::optional<Carried> carried;
+  for (const Change& change : changes) {
+    const auto* profile = std::get_if<UseProfile>(&change);
+    if (!profile) continue;
+    if (carried) return base::Error{"one profile at a time"};
+    if (!other) return base::Error{"this resource manager can make no scheduler of another profile"};
+    base::Result<OtherProfile> made = other(profile->name);
+    if (!made.ok()) return made.error();
+    carried = Carry(present, std::move(*made), heartbeat);
+  }
+  const Present& begin = carried ? carried->present : present;
+  Future changed(begin, FromLearned(begin, learned, {}), bounds);
   for (const Change& change : changes) {
     if (const base::Status applied = changed.Apply(change); !applied.ok()) return applied.error();
   }
@@ -368,7 +381,8 @@ base::Result<Document> WhatIf(const Present& present, const std::shared_ptr<cons
   plain.Run();
   changed.Run();
   const base::Instant until = std::min(plain.outcome().until, changed.outcome().until);
-  return Teller(present, until - present.now).Compare(plain, changed);
+  return Teller(present, until - present.now)
+      .Compare(plain, changed, carried ? carried->lost : std::vector<std::string>{});
 }
 
 }  // namespace fairlead::process::ask

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "base/result.h"
 #include "endpoints/rest/document.h"
+#include "process/ask/carry.h"
 #include "process/ask/change.h"
 #include "process/ask/future.h"
 #include "process/ask/present.h"
@@ -15,10 +17,14 @@
 
 namespace fairlead::process::ask {
 
+/// Makes a scheduler of another profile, with the queues in use. Called on the thread that answers.
+using MakeOther = std::function<base::Result<OtherProfile>(const std::string& name)>;
+
 /// What-if: the changed future beside the unchanged one, both with the medians of the learned run times. Error: a
 /// change that cannot be. Cost: two Futures within the bounds, on the calling thread.
 base::Result<endpoints::rest::Document> WhatIf(const Present& present,
                                                const std::shared_ptr<const scheduler::RunTimes>& learned,
-                                               const std::vector<Change>& changes, Bounds bounds);
+                                               const std::vector<Change>& changes, Bounds bounds,
+                                               const MakeOther& other = {}, base::Duration heartbeat = {});
 
 }  // namespace fairlead::process::ask

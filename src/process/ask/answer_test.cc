@@ -118,6 +118,28 @@ TEST_F(AnswerTest, TellsOfTheSubmittedJob) {
   EXPECT_NE(said.find(" and ends in "), std::string::npos) << said;
 }
 
+TEST_F(AnswerTest, AnotherProfileTakesTheClusterAsItIs) {
+  Learn();
+  for (const TestProfile& profile : kTestProfiles) {
+    SCOPED_TRACE(profile.name);
+    const MakeOther other = [&](const std::string& name) -> base::Result<OtherProfile> {
+      if (name != profile.name) return base::Error{"no profile " + name};
+      return OtherProfile{name, profile.make(TestQueues()), profile.by_heartbeat, {}};
+    };
+    const auto answer = WhatIf(present_, learned_, {UseProfile{profile.name}}, {}, other, base::Duration::Seconds(1));
+    ASSERT_TRUE(answer.ok()) << answer.error().message;
+    const json told = json::parse(answer->ToJson(""));
+    ASSERT_EQ(told["apps"].size(), 2U);
+    for (const json& app : told["apps"]) {
+      ASSERT_TRUE(app["after"].contains("end_ms")) << told.dump(2);
+      EXPECT_NEAR(app["after"]["end_ms"].get<double>(), app["before"]["end_ms"].get<double>(), 3000) << "it beats";
+    }
+    EXPECT_NE(Said(told).find("Not carried into the other profile: reservations"), std::string::npos);
+    EXPECT_FALSE(WhatIf(present_, learned_, {UseProfile{"nosuch"}}, {}, other).ok());
+  }
+  EXPECT_FALSE(WhatIf(present_, learned_, {UseProfile{"tdw"}}, {}).ok());
+}
+
 TEST_F(AnswerTest, NewNodesAreBoundedInAll) {
   const auto refused = WhatIf(present_, learned_, {*ParseChange("add-nodes 10000"), *ParseChange("add-nodes 1")}, {});
   ASSERT_FALSE(refused.ok());

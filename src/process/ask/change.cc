@@ -91,6 +91,7 @@ constexpr std::array kParsers = {
     Parser{"submit", ParseSubmit},
     Parser{"kill", ParseApp},
     Parser{"move", ParseMove},
+    Parser{"profile", [](std::string_view text) { return base::Result<Change>(UseProfile{std::string(text)}); }},
 };
 
 }  // namespace

@@ -60,8 +60,13 @@ struct MoveApp {
   model::ApplicationId app;
   std::string queue;
 };
+/// profile NAME: the cluster is carried into a scheduler of that profile, before all other changes.
+struct UseProfile {
+  std::string name;
+};
 
-using Change = std::variant<SetQueue, NewQueues, LoseNode, LoseRack, AddNodes, DrainNode, Submit, KillApp, MoveApp>;
+using Change =
+    std::variant<SetQueue, NewQueues, LoseNode, LoseRack, AddNodes, DrainNode, Submit, KillApp, MoveApp, UseProfile>;
 
 inline constexpr int32_t kMostNodesAdded = 10'000;
 inline constexpr int32_t kMostSubmitted = 100'000;  // containers of a job

@@ -63,6 +63,10 @@ Future::Future(const Present& present, RunTimeOf run_time, Bounds bounds)
   for (const Present::Node& node : present.nodes) {
     beats_.Add(node.index, node.next_beat);
     next_node_ = std::max(next_node_, node.index.value + 1);
+    for (const ms::Window& window : node.windows) {
+      if (window.from > now_) windows_[window.from].emplace_back(node.index, false);
+      windows_[window.until].emplace_back(node.index, true);
+    }
   }
   for (const Present::App& app : present.apps) {
     Job& job = jobs_[app.index];
@@ -86,8 +90,17 @@ Future::Future(const Present& present, RunTimeOf run_time, Bounds bounds)
     if (!one.launched) Launch(one.node, one.id);
     if (!one.master) Expect(one.id, live, present.now - one.started);
   }
+  for (auto& [index, job] : jobs_) CountWaiting(index, job);
+  for (const ms::Event& event : present.first) {
+    const auto& call = std::get<ms::Allocate>(event);
+    for (const model::Ask& ask : call.asks) {
+      if (ask.name != "*") continue;
+      jobs_.at(call.app).waiting += ask.count;
+      waiting_ += ask.count;
+    }
+  }
+  events_.insert(events_.end(), present.first.begin(), present.first.end());
   for (auto& [index, job] : jobs_) {
-    CountWaiting(index, job);
     job.worked = job.live > 0 || (job.waiting > 0 && (job.has_master || job.unmanaged));
   }
   for (const Present::Container& one : present.containers) {
@@ -121,6 +134,7 @@ base::Instant Future::Next() const {
   base::Instant next = base::Instant::Max();
   if (const base::Instant timer = scheduler_->NextDeadline(); timer <= timers_until_) next = timer;
   if (!due_.empty()) next = std::min(next, due_.top().at);
+  if (!windows_.empty()) next = std::min(next, windows_.begin()->first);
   if (const base::Instant beat = beats_.After(now_); waiting_ > 0 && beat <= awake_until_) next = std::min(next, beat);
   return std::max(next, now_);
 }
@@ -132,11 +146,12 @@ void Future::Run() {
   while (!outcome_.cut) {
     const base::Instant next = Next();
     if (bounds_.limits && look_at_ < std::min(next, until_)) LookAtLimits();
-    if (next > until_ || (due_.empty() && waiting_ == 0)) break;
+    if (next > until_ || (due_.empty() && waiting_ == 0)) break;  // windows alone change nothing
     // Before time moves on: whose beat it is depends on who waited then.
     const bool beat = waiting_ > 0 && next > now_;
     now_ = next;
     TellDue();
+    TellWindows();
     if (beat) TellBeats();
     Turns();
     outcome_.cut = told_ > bounds_.events || outcome_.starts.size() > kMostStarts;
@@ -178,6 +193,29 @@ void Future::TellDue() {
     const model::ContainerId id = due_.top().container;
     due_.pop();
     if (const auto live = live_.find(id); live != live_.end()) UpdateOf(live->second.node).completed.push_back({id, 0});
+  }
+}
+
+void Future::TellWindows() {
+  while (!windows_.empty() && windows_.begin()->first <= now_) {
+    for (const auto& [node, opens] : windows_.begin()->second) {
+      if (lost_.contains(node) || drained_.contains(node)) continue;
+      // As the manager tells it then: those that have ended are left out.
+      ms::NodeWindows ahead{node, {}};
+      const auto found = std::find_if(present_.nodes.begin(), present_.nodes.end(),
+                                      [&](const Present::Node& one) { return one.index == node; });
+      bool another = false;
+      for (const ms::Window& window : found->windows) {
+        if (window.until > now_) ahead.windows.push_back(window);
+        another = another || (window.from <= now_ && window.until > now_);
+      }
+      if (opens && another) continue;
+      events_.emplace_back(ms::NodeSchedulable{node, opens});
+      events_.emplace_back(std::move(ahead));
+      timers_until_ = now_ + kQuiet;
+      awake_until_ = now_ + present_.heartbeat * kQuietBeats;
+    }
+    windows_.erase(windows_.begin());
   }
 }
 
@@ -414,7 +452,10 @@ base::Status Future::Do(const AddNodes& change) {
 base::Status Future::Do(const DrainNode& change) {
   const auto nodes = NodesOf(change.node);
   if (!nodes.ok()) return nodes.error();
-  for (const Present::Node* node : *nodes) events_.emplace_back(ms::NodeSchedulable{node->index, false});
+  for (const Present::Node* node : *nodes) {
+    drained_.insert(node->index);
+    events_.emplace_back(ms::NodeSchedulable{node->index, false});
+  }
   return Settle("node " + change.node);
 }
 

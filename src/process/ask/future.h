@@ -116,6 +116,8 @@ class Future {
   base::Instant Next() const;
   void Lose(model::NodeIndex node);
   void TellDue();
+  /// Nodes whose maintenance begins or ends.
+  void TellWindows();
   void TellBeats();
   model::scheduler::NodeUpdated& UpdateOf(model::NodeIndex node);
   /// Steps until nothing follows any more.
@@ -142,6 +144,8 @@ class Future {
   base::Status Do(const Submit& change);
   base::Status Do(const KillApp& change);
   base::Status Do(const MoveApp& change);
+  /// Whoever makes the future has carried the present.
+  static base::Status Do(const UseProfile&) { return {}; }
 
   void On(const model::scheduler::Granted& effect);
   void On(const model::scheduler::Finished& effect);
@@ -161,6 +165,8 @@ class Future {
   base::Instant look_at_;       // limits next
   Heartbeats beats_;
   std::set<model::NodeIndex> lost_;
+  std::set<model::NodeIndex> drained_;                                               // by a change
+  std::map<base::Instant, std::vector<std::pair<model::NodeIndex, bool>>> windows_;  // ahead: nodes that close, or open
   std::map<model::AppIndex, Job> jobs_;
   std::unordered_map<model::ContainerId, Live> live_;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;

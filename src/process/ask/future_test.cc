@@ -99,6 +99,26 @@ TEST_P(FutureTest, WhatIsForeseenHappensAtThatNodeAndTime) {
   EXPECT_GT(grants, kStates * 5) << "the states have something to come";
 }
 
+TEST_P(FutureTest, NothingStartsInAMaintenanceWindow) {
+  World world(GetParam(), 1);
+  world.AddNode(model::Resources::Of(8192, 8), 0);
+  world.RunTo(1);
+  world.Submit("root.a", 40, model::Resources::Of(1024, 1), "");
+  world.RunTo(2000);
+  world.Announce(0, 30'000, 90'000);
+  world.RunTo(2001);
+  const Present present = world.Take();
+  Future future(present, Known(world), {});
+  future.Run();
+  size_t after = 0;
+  for (const Outcome::Start& start : future.outcome().starts) {
+    const int64_t at_ms = start.at.millis();
+    EXPECT_TRUE(at_ms < 30'000 || at_ms >= 90'000) << at_ms;
+    if (at_ms >= 90'000) ++after;
+  }
+  EXPECT_GT(after, 5U);
+}
+
 TEST_P(FutureTest, AFutureIsTheSameEachTime) {
   const World world = RandomWorld(GetParam(), base::TestSeed() + 7);
   const Present present = world.Take();

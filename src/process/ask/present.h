@@ -40,6 +40,7 @@ struct Present {
     bool unmanaged = false;
     bool visible = true;  // to whom the question is
     std::vector<model::Ask> master_asks;
+    int32_t priority = 0;
   };
   struct Node {
     model::NodeIndex index;
@@ -48,15 +49,18 @@ struct Present {
     std::string rack;
     model::Resources capacity;
     std::vector<std::string> labels;
-    base::Instant next_beat;  // of profiles that grant by heartbeats
+    base::Instant next_beat;                          // of profiles that grant by heartbeats
+    bool drains = false;                              // it takes nothing new
+    std::vector<model::scheduler::Window> windows{};  // of maintenance, that have not ended
   };
 
   std::shared_ptr<const scheduler::Scheduler> scheduler;
   base::Instant now;
   base::Duration heartbeat;  // of nodes, where the profile grants by heartbeats; else 0
   std::vector<Container> containers;
-  std::vector<App> apps;    // that the scheduler knows, by index
-  std::vector<Node> nodes;  // that the scheduler knows
+  std::vector<App> apps;                         // that the scheduler knows, by index
+  std::vector<Node> nodes;                       // that the scheduler knows
+  std::vector<model::scheduler::Event> first{};  // that the scheduler is still to hear: Allocate alone
 };
 
 /// A container of whose end somebody asks.

@@ -90,6 +90,15 @@ class World {
     events_.emplace_back(std::move(added));
   }
 
+  /// Maintenance of the node, which nothing else closes.
+  void Announce(uint32_t node, int64_t from_ms, int64_t until_ms) {
+    const ms::Window window{{from_ms * 1'000'000}, {until_ms * 1'000'000}};
+    nodes_[node].node.windows = {window};
+    events_.emplace_back(ms::NodeWindows{{node}, {window}});
+    windows_[from_ms] = {node, false};
+    windows_[until_ms] = {node, true};
+  }
+
   /// All that happens up to and in that millisecond.
   void RunTo(int64_t to_ms) {
     Step();
@@ -98,6 +107,7 @@ class World {
                          ? INT64_MAX
                          : (scheduler_->NextDeadline().ns + 999'999) / 1'000'000;
       if (!ends_.empty()) next = std::min(next, ends_.begin()->first);
+      if (!windows_.empty()) next = std::min(next, windows_.begin()->first);
       for (const Node& node : nodes_) {
         if (by_heartbeat_) next = std::min(next, NextBeat(node));
       }
@@ -107,6 +117,13 @@ class World {
         const model::ContainerId id = ends_.begin()->second;
         ends_.erase(ends_.begin());
         if (live_.contains(id)) Update(live_.at(id).node).completed.push_back({id, 0});
+      }
+      while (!windows_.empty() && windows_.begin()->first <= now_ms_) {
+        const auto [node, opens] = windows_.begin()->second;
+        windows_.erase(windows_.begin());
+        if (opens) nodes_[node].node.windows.clear();
+        events_.emplace_back(ms::NodeSchedulable{{node}, opens});
+        events_.emplace_back(ms::NodeWindows{{node}, nodes_[node].node.windows});
       }
       for (Node& node : nodes_) {
         if (by_heartbeat_ && now_ms_ % kBeatMs == node.phase_ms) Update(node.node.index);
@@ -258,6 +275,7 @@ class World {
   std::vector<Job> jobs_;
   std::map<model::ContainerId, Present::Container> live_;
   std::set<std::pair<int64_t, model::ContainerId>> ends_;
+  std::map<int64_t, std::pair<uint32_t, bool>> windows_;  // ahead: a node closes, or opens
   std::vector<ms::Event> events_;
   std::vector<Grant> grants_;
   std::map<uint32_t, int64_t> ended_;
@@ -283,6 +301,12 @@ inline World RandomWorld(const TestProfile& profile, uint64_t seed) {
   }
   world.RunTo(at_ms);
   while (world.WaitsForMaster()) world.RunTo(at_ms += 500);
+  if (rng.Chance(0.3)) {
+    const int64_t from_ms = at_ms + rng.Between(1, 60'000);
+    world.Announce(static_cast<uint32_t>(rng.Below(static_cast<uint64_t>(nodes))), from_ms,
+                   from_ms + rng.Between(1, 60'000));
+    world.RunTo(at_ms);
+  }
   return world;
 }
 

@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "base/stored.h"
+#include "process/rm/learning.h"
 #include "process/rm/resource_manager.h"
 
 // Hosts that operators take out of service here, beside the lists of Hadoop's files: graceful decommissioning in both
@@ -21,6 +22,11 @@ base::Result<m::RefreshNodes> ResourceManager::HostLists() const {
     lists.exclude.push_back(host);
     lists.timeouts_s[host] = drained.seconds;
   }
+  lists.windows = maintenance_.Ahead();
+  for (const std::string& host : maintenance_.Now()) {
+    lists.exclude.push_back(host);
+    lists.timeouts_s.try_emplace(host, -1);
+  }
   return lists;
 }
 
@@ -32,17 +38,36 @@ base::Status ResourceManager::LoadDrained(StoredState& state) {
   for (const auto& [host, order] : *orders) {
     if (const auto found = drained_.find(host); found != drained_.end()) found->second.order = order;
   }
+  if (base::Status loaded = maintenance_.Load(*store_, state.unread); !loaded.ok()) return loaded;
+  state.started.windows = maintenance_.Ahead();
   return {};
+}
+
+Maintenance::Outside ResourceManager::OfMaintenance() {
+  return {[this](std::vector<env::Row> rows, std::function<void()> stored) {
+            StoreForCertain(std::move(rows), std::move(stored));
+          },
+          [this](bool first, DrainDone done) { RefreshHosts(first, std::move(done)); },
+          [this](const std::string& host, const Maintenance::Window& window, bool begins) {
+            const std::string what = begins ? " begins, as ordered" : " is over, as ordered";
+            NoteAction(window.user, window.peer, "the maintenance of host " + host + what, {}, "", host);
+          }};
+}
+
+void ResourceManager::RefreshHosts(bool runs, DrainDone done) {
+  base::Result<m::RefreshNodes> lists = HostLists();
+  if (!lists.ok()) {
+    Warn(lists.error().message);
+    return done(lists.error());
+  }
+  lists->graceful = true;
+  if (runs) lists->runs = learning_->Share()->Rows();
+  Ask(std::move(*lists), [done = std::move(done)](const m::OuterEffect&) { done({}); });
 }
 
 void ResourceManager::DrainHost(const std::string& host, std::optional<int64_t> seconds, const std::string& by,
                                 DrainDone done) {
-  const auto refresh = [this, done = std::move(done)] {
-    base::Result<m::RefreshNodes> lists = HostLists();
-    if (!lists.ok()) return done(lists.error());
-    lists->graceful = true;
-    Ask(std::move(*lists), [done](const m::OuterEffect&) { done({}); });
-  };
+  const auto refresh = [this, done = std::move(done)] { RefreshHosts(false, done); };
   std::optional<std::string> value, order;
   if (seconds) {
     const Drained& drained = drained_[host] = {*seconds, {loop_.Wall().ms, by}};

@@ -5,15 +5,13 @@
 #include "model/queues.h"
 #include "model/scheduler.h"
 #include "scheduler/scheduler.h"
-#include "scheduler/spending.h"
 
 // Documents of /fairlead/v1 that are told of an older state, too.
 
 namespace fairlead::process::rm {
 
 /// Of /fairlead/v1/queues. `tree`: the queues in use.
-endpoints::rest::Document QueuesDocument(const scheduler::View& view, const model::QueueTree& tree,
-                                         const scheduler::Spendings& spendings);
+endpoints::rest::Document QueuesDocument(const scheduler::View& view, const model::QueueTree& tree);
 /// One ask of "pending" in /fairlead/v1/apps/ID.
 endpoints::rest::Document PendingDocument(const model::scheduler::Pending& one, base::Instant now);
 

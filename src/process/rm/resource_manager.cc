@@ -32,7 +32,9 @@ ResourceManager::ResourceManager(env::Loop& loop, env::Net& net, env::Store* sto
       store_(store),
       options_(std::move(options)),
       started_(loop.Wall()),
-      learning_(std::make_unique<Learning>()) {}
+      learning_(std::make_unique<Learning>(loop_, [this](std::vector<env::Row> rows, std::function<void()> stored) {
+        StoreForCertain(std::move(rows), std::move(stored));
+      })) {}
 
 ResourceManager::~ResourceManager() {
   alive_.End();
@@ -101,6 +103,7 @@ base::Status ResourceManager::Open() {
     learning_->Take(loop_.Now(), wall, core(), effects);
   });
   if (base::Status loaded = LoadDrained(*state); !loaded.ok()) return loaded.error();
+  learning_->Recall(started.runs, loop_.Now());
   TellOf(*state);
   unread_ = std::move(state->unread);
   keys_ = std::make_unique<KeyRing>(loop_, machine_->core(), options_.keys);
@@ -129,6 +132,7 @@ base::Status ResourceManager::Open() {
     held_ = false;
     Drain();
   });
+  maintenance_.Start();
   if (options_.keep_charts) {
     if (!options_.charts.empty()) {
       if (const base::Status read = charts_.Decode(options_.charts); !read.ok()) {

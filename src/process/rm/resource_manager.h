@@ -17,6 +17,7 @@
 #include "env/timer.h"
 #include "model/queues.h"
 #include "model/rm.h"
+#include "process/ask/carry.h"
 #include "process/http/metrics.h"
 #include "process/rm/charts.h"
 #include "process/rm/delegation_tokens.h"
@@ -26,6 +27,7 @@
 #include "process/rm/lately.h"
 #include "process/rm/launcher.h"
 #include "process/rm/machine.h"
+#include "process/rm/maintenance.h"
 #include "process/rm/ports.h"
 #include "process/rm/queue_edit.h"
 #include "process/rm/scheduler_conf.h"
@@ -49,6 +51,18 @@ struct Batch {
   const std::vector<model::rm::OuterEvent>& events;
   const std::vector<model::rm::OuterEffect>& effects;
   const ResourceMachine& machine;  // as it is then
+};
+
+/// What is kept for `fairlead replay`.
+struct JournalFacts {
+  bool writes = false;        // false: it has ended, at its limit or by an error
+  int64_t files = 0;          // the one that is written, and older ones
+  int64_t bytes = 0;          // of all of them
+  int64_t bytes_max = 0;      // that they may have
+  int64_t segment_bytes = 0;  // after so many of batches the next file begins
+  int64_t written = 0;        // in this run, with the states at the files' beginnings
+  base::Duration within;      // for so long
+  int64_t disk_free = 0;      // bytes
 };
 
 struct ResourceManagerOptions {
@@ -89,6 +103,10 @@ struct ResourceManagerOptions {
   std::function<base::Status(const QueueEdit&)> write_queue_file;
   /// The text of such a file, checked. These two may be called on any thread.
   std::function<base::Result<model::QueueTree>(const std::string& text)> parse_queues;
+  /// A scheduler of another profile with these queues; `epoch` stands in ids of containers. On any thread.
+  std::function<base::Result<ask::OtherProfile>(const std::string& profile, const model::QueueTree& queues,
+                                                int64_t epoch)>
+      make_other;
   /// How `yarn schedulerconf` changes the queues, and not the file; nothing: it does not.
   std::optional<SchedulerConfOptions> scheduler_conf;
   /// Of what happens; what a recovery finds in the store is summed up (on_recovered).
@@ -103,6 +121,8 @@ struct ResourceManagerOptions {
   /// The store takes nothing any more (fenced or gone), and no decision is made any more: the process has to end.
   std::function<void(const std::string& why)> on_store_lost;
   std::function<void(const Batch&)> on_batch;
+  /// Of the journal that on_batch writes; nothing, or empty: there is none.
+  std::function<std::optional<JournalFacts>()> journal;
   /// Whether this process may act now (env::Elector); empty: always. While it says false nothing is decided or told;
   /// Resume goes on.
   std::function<bool()> may_act;
@@ -202,13 +222,15 @@ class ResourceManager {
     int64_t seconds = 0;  // that its containers have
     DrainOrder order;
   };
-  /// The lists of hosts as their files have them now, with what was drained here.
+  /// The lists of hosts as their files have them now, with what was drained here, and maintenance windows.
   base::Result<model::rm::RefreshNodes> HostLists() const;
   /// Takes a host out as graceful decommissioning does, within `seconds` (0: at once, negative: for ever); nullopt
   /// takes it back. `by`: who orders it. Stored before `done`.
   using DrainDone = std::function<void(const base::Status& status)>;
   void DrainHost(const std::string& host, std::optional<int64_t> seconds, const std::string& by, DrainDone done);
   const std::map<std::string, Drained>& drained() const { return drained_; }
+  Maintenance& maintenance() { return maintenance_; }
+  const Maintenance& maintenance() const { return maintenance_; }
   /// Notes an act for /fairlead/v1/events and the log.
   void NoteAction(const std::string& user, const std::string& peer, const std::string& what, model::ApplicationId app,
                   const std::string& queue, const std::string& node);
@@ -263,6 +285,9 @@ class ResourceManager {
   base::Result<StoredState> ReadStore();
   /// What was stored of hosts that are drained.
   base::Status LoadDrained(StoredState& state);
+  Maintenance::Outside OfMaintenance();
+  /// The lists of hosts are read, and count; `runs`: with what was learned of run times.
+  void RefreshHosts(bool runs, DrainDone done);
   void MakeSchedulerConf();
   /// Delegation tokens; `first`: what the start stores.
   base::Status OpenDelegation(std::vector<env::Row>& first);
@@ -383,6 +408,7 @@ class ResourceManager {
   env::Timer chart_timer_{loop_};
   int chart_samples_ = 0;
   std::map<std::string, Drained> drained_;  // by host; stored
+  Maintenance maintenance_{loop_, OfMaintenance()};
   std::vector<env::UnreadRow> unread_;
   /// What nodes said last of each application's logs; forgotten with the application.
   std::map<model::ApplicationId, std::map<model::rm::NodeAddress, wire::yarn::LogAggregationStatusProto>> log_statuses_;

@@ -7,6 +7,7 @@
 
 #include "base/stored.h"
 #include "env_sim/world.h"
+#include "process/rm/learning.h"
 #include "scheduler/fairlead/fairlead.h"
 
 namespace fairlead::process::rm {
@@ -66,8 +67,8 @@ TEST(ResourceManager, AFencedOrGoneStoreEndsItAndIsNotTriedAgain) {
 }
 
 TEST(ResourceManager, RowsOfALaterReleaseAreRefusedByName) {
-  for (const char* table :
-       {"rm/app", "rm/attempt", "rm/draining", "rm/drain-order", "rm/key", "rm/epoch", "rm/learned-use"}) {
+  for (const char* table : {"rm/app", "rm/attempt", "rm/draining", "rm/drain-order", "rm/key", "rm/epoch",
+                            "rm/learned-use", "rm/run-times", "rm/maintenance"}) {
     env_sim::World world(1);
     env_sim::Machine& machine = world.AddMachine("rm");
     machine.store().Commit({{table, "some key", "7"}}, [](const env::CommitStatus&) {});
@@ -139,7 +140,8 @@ TEST(ResourceManager, WithoutRecoveryNothingIsStoredAndNothingComesBack) {
 
 TEST(ResourceManager, ARowThatCannotBeReadIsLeftOutAndKept) {
   const std::string garbage = "\x01\xff\xff";
-  for (const char* table : {"rm/app", "rm/attempt", "rm/draining", "rm/drain-order", "rm/learned-use"}) {
+  for (const char* table :
+       {"rm/app", "rm/attempt", "rm/draining", "rm/drain-order", "rm/learned-use", "rm/run-times", "rm/maintenance"}) {
     env_sim::World world(1);
     env_sim::Machine& machine = world.AddMachine("rm");
     std::vector<int64_t> epochs;
@@ -260,6 +262,98 @@ TEST(ResourceManager, ADrainedHostStaysDrainedInTheNextRun) {
     started->reset();
     machine.Restart();
   }
+}
+
+TEST(ResourceManager, MaintenanceComesAtItsTimeWhateverEndsTheManager) {
+  env_sim::World world(1);
+  env_sim::Machine& machine = world.AddMachine("rm");
+  std::vector<int64_t> epochs;
+  model::rm::RegisterNode node;
+  node.address = {"n", 1};
+  node.capacity = model::Resources::Of(8192, 8);
+  std::unique_ptr<ResourceManager> rm;
+  std::vector<std::string> told;
+  const auto start = [&] {
+    ResourceManagerOptions options = Options(epochs);
+    options.on_action = [&](const std::string& what) { told.push_back(what); };
+    auto started = ResourceManager::Start(machine.loop(), machine.net(), &machine.store(), std::move(options));
+    ASSERT_TRUE(started.ok()) << started.error().message;
+    rm = std::move(*started);
+    rm->Ask(node, [](const model::rm::OuterEffect&) {});
+  };
+  const auto crash = [&] {
+    machine.Crash();
+    rm.reset();
+    machine.Restart();
+    start();
+  };
+  const int64_t begin = machine.loop().Wall().ms;
+  const auto state_at = [&](int64_t second) {
+    world.RunUntil(world.now() + base::Duration::Millis(begin + second * 1000 - machine.loop().Wall().ms),
+                   [] { return false; });
+    return rm->core().FindNode(node.address)->state;
+  };
+  using model::rm::NodeState;
+  start();
+  ASSERT_EQ(state_at(2), NodeState::kRunning);
+  base::Status added;
+  bool done = false;
+  rm->maintenance().Add("n", {begin + 60'000, begin + 180'000, "operator", "10.0.0.1"},
+                        [&](const base::Status& status) {
+                          added = status;
+                          done = true;
+                        });
+  EXPECT_EQ(state_at(10), NodeState::kRunning);
+  ASSERT_TRUE(done && added.ok());
+  crash();
+  EXPECT_EQ(state_at(50), NodeState::kRunning);
+  EXPECT_EQ(state_at(65), NodeState::kDecommissioning);
+  crash();
+  EXPECT_EQ(state_at(120), NodeState::kDecommissioning);
+  EXPECT_EQ(state_at(185), NodeState::kRunning);
+  EXPECT_TRUE(rm->maintenance().hosts().empty());
+  EXPECT_TRUE(machine.store().Load(Maintenance::kTable).value().empty());
+  EXPECT_EQ(told,
+            (std::vector<std::string>{"the maintenance of host n begins, as ordered by operator from 10.0.0.1",
+                                      "the maintenance of host n is over, as ordered by operator from 10.0.0.1"}));
+  // One that is cancelled while it runs gives its node back at once.
+  rm->maintenance().Add("n", {begin, begin + 900'000, "operator", ""}, [](const base::Status&) {});
+  EXPECT_EQ(state_at(187), NodeState::kDecommissioning);
+  rm->maintenance().Cancel("n", [](const base::Status&) {});
+  EXPECT_EQ(state_at(189), NodeState::kRunning);
+  for (const auto& [from, until] :
+       {std::pair{begin, begin + 1000}, std::pair{begin + 900'000, begin + 900'000},
+        std::pair{begin + 900'000, begin + 31 * int64_t{86'400'000}}, std::pair{INT64_MAX / 4, INT64_MAX / 4 + 1}}) {
+    rm->maintenance().Add("n", {from, until, "", ""}, [&](const base::Status& status) { added = status; });
+    EXPECT_FALSE(added.ok()) << from << " " << until;
+  }
+}
+
+TEST(ResourceManager, WhatAnEarlierRunLearnedOfRunTimesIsKnown) {
+  env_sim::World world(1);
+  env_sim::Machine& machine = world.AddMachine("rm");
+  model::LearnedRuns row;
+  row.row = 7;
+  row.user = "alice";
+  row.name = "report-";
+  row.priority = 1;
+  row.size = model::Resources::Of(1024, 1);
+  row.runs_ms = {60'000, 61'000, 62'000};
+  model::LearnedRuns wrong = row;
+  wrong.row = 1 << 20;
+  wrong.user = "bob";
+  machine.store().Commit(
+      {{Learning::kTable, "7", base::EncodeStored(row)}, {Learning::kTable, "8", base::EncodeStored(wrong)}},
+      [](const env::CommitStatus&) {});
+  world.RunUntil(world.now() + base::Duration::Seconds(1), [] { return false; });
+  std::vector<int64_t> epochs;
+  auto started = ResourceManager::Start(machine.loop(), machine.net(), &machine.store(), Options(epochs));
+  ASSERT_TRUE(started.ok()) << started.error().message;
+  const auto learned = (*started)->learning().Share();
+  EXPECT_EQ(learned->Rows(), std::vector<model::LearnedRuns>{row});
+  const auto* found = learned->Find({"alice", "report-", 1, row.size.amount});
+  ASSERT_NE(found, nullptr);
+  EXPECT_EQ(found->Quantile({}, 1000), base::Duration::Seconds(62));
 }
 
 TEST(ResourceManager, ChartsGoOnInTheNextRun) {

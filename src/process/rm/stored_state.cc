@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "process/rm/learning.h"
 #include "process/rm/resource_manager.h"
 #include "rm/core.h"
 #include "rm/labels.h"
@@ -57,6 +58,7 @@ base::Result<StoredState> ReadState(env::Store& store) {
   if (read.ok()) read = Take(store, fairlead::rm::kAppTable, state.started.apps, state.unread);
   if (read.ok()) read = Take(store, fairlead::rm::kAttemptTable, state.started.attempts, state.unread);
   if (read.ok()) read = Take(store, fairlead::rm::kLearnedUseTable, state.started.learned, state.unread);
+  if (read.ok()) read = Take(store, Learning::kTable, state.started.runs, state.unread);
   if (!read.ok()) return read.error();
   const auto draining = env::LoadRecords<int64_t>(store, ResourceManager::kDrainingTable, &state.unread);
   if (!draining.ok()) return draining.error();
@@ -71,8 +73,9 @@ base::Result<StoredState> ReadState(env::Store& store) {
 base::Result<StoredState> ForgetState(env::Store& store) {
   StoredState state;
   if (base::Status read = TakeKeysAndEpoch(store, state); !read.ok()) return read.error();
-  for (const std::string table : {fairlead::rm::kAppTable, fairlead::rm::kAttemptTable, fairlead::rm::kLearnedUseTable,
-                                  ResourceManager::kDrainingTable, ResourceManager::kDrainOrderTable}) {
+  for (const std::string table :
+       {fairlead::rm::kAppTable, fairlead::rm::kAttemptTable, fairlead::rm::kLearnedUseTable, Learning::kTable,
+        ResourceManager::kDrainingTable, ResourceManager::kDrainOrderTable, Maintenance::kTable}) {
     const base::Result<std::vector<env::Row>> rows = store.Load(table);
     if (!rows.ok()) return rows.error();
     if (table == fairlead::rm::kAppTable) state.forgotten_apps = rows->size();

@@ -113,6 +113,7 @@ class Web {
   /// Who is no administrator is told so.
   bool RefuseStranger(const std::string& user, const Reply& reply) const;
   void SetNodeState(const http::Request& request, const std::string& address, const Reply& reply);
+  void SetMaintenance(const http::Request& request, const std::string& address, const Reply& reply);
   void RefreshQueues(const http::Request& request, const Reply& reply);
   void TakeQueues(const Reply& reply, Document answer);
   void SetQueue(const http::Request& request, const std::string& queue, const Reply& reply);

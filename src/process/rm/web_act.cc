@@ -75,6 +75,42 @@ void Web::SetNodeState(const http::Request& request, const std::string& address,
       });
 }
 
+// PUT nodes/HOST:PORT/maintenance {"at_ms": N, "for_s": N}: a window of all nodes of the host, from N milliseconds
+// since 1970 on; {"cancel": true}: none. Of a host with windows nodes/HOST/maintenance, too. The answer has the windows
+// left.
+void Web::SetMaintenance(const http::Request& request, const std::string& address, const Reply& reply) {
+  const std::string user = http::CallerOf(request);
+  if (RefuseStranger(user, reply)) return;
+  const Node* node = FindNamed(address);
+  Maintenance& maintenance = manager_.maintenance();
+  if (!node && !maintenance.hosts().contains(address)) return OwnError(reply, 404, "there is no node " + address);
+  const auto body = rest::ParseBody("application/json", request.body, "node");
+  if (!body.ok()) return OwnError(reply, 400, body.error().message);
+  const std::string host = node ? node->address.host : address;
+  const auto done = [this, host, reply](const base::Status& status) {
+    if (!status.ok()) return OwnError(reply, 400, status.error().message);
+    reply(http::JsonResponse(
+        200, Document::Object().Add("maintenance", MaintenanceDocument(manager_.maintenance(), &host)).ToJson("")));
+  };
+  const auto cancel = body->find("cancel");
+  if (cancel != body->end() && cancel->is_boolean() && cancel->get<bool>()) {
+    manager_.NoteAction(http::ActorOf(request), request.peer, "the maintenance of host " + host + " is cancelled", {},
+                        "", host);
+    return maintenance.Cancel(host, done);
+  }
+  const int64_t from_ms = rest::Number(*body, "at_ms", 0);
+  const int64_t for_s = rest::Number(*body, "for_s", 0);
+  if (from_ms <= 0 || for_s <= 0 || for_s > Maintenance::kLongestMs / 1000 || from_ms > INT64_MAX / 2) {
+    return OwnError(reply, 400,
+                    "write {\"at_ms\": N, \"for_s\": N} with milliseconds since 1970 and seconds, at most 30 "
+                    "days, or {\"cancel\": true}");
+  }
+  manager_.NoteAction(http::ActorOf(request), request.peer,
+                      "maintenance of host " + host + " is announced, for " + std::to_string(for_s) + " s", {}, "",
+                      host);
+  maintenance.Add(host, {from_ms, from_ms + for_s * 1000, http::ActorOf(request), request.peer}, done);
+}
+
 // POST queues/refresh: as `yarn rmadmin -refreshQueues`.
 void Web::RefreshQueues(const http::Request& request, const Reply& reply) {
   const std::string user = http::CallerOf(request);

@@ -42,7 +42,7 @@ std::shared_ptr<ask::Present> TakePresent(const ResourceManager& manager, const 
     const auto& submission = app.submission;
     present->apps.push_back({app.index, submission.id, submission.name, submission.user, submission.queue,
                              fairlead::rm::KindOf(submission.name), app.latest ? app.latest->id.attempt : 0,
-                             submission.unmanaged, viewer.May(app, false), app.master_asks});
+                             submission.unmanaged, viewer.May(app, false), app.master_asks, submission.priority});
     app.containers.ForEach([&](const Container& one) {
       const base::Instant started =
           present->now - base::Duration::Millis(std::max<int64_t>(wall.ms - one.created.ms, 0));
@@ -50,10 +50,16 @@ std::shared_ptr<ask::Present> TakePresent(const ResourceManager& manager, const 
                                      one.state != model::rm::ContainerState::kAllocated, one.launched});
     });
   });
+  const std::vector<model::rm::HostWindow> windows = manager.maintenance().Ahead();
+  const auto at = [&](base::WallTime time) { return present->now + base::Duration::Millis(time.ms - wall.ms); };
   manager.core().ForEachNode([&](const Node& node) {
     if (!node.in_scheduler) return;
     present->nodes.push_back({node.index, node.address.host, node.address.port, node.rack, node.capacity, node.labels,
-                              node.last_seen + heartbeat});
+                              node.last_seen + heartbeat, node.state == model::rm::NodeState::kDecommissioning});
+    if (manager.drained().contains(node.address.host)) return;
+    for (const model::rm::HostWindow& one : windows) {
+      if (one.host == node.address.host) present->nodes.back().windows.push_back({at(one.from), at(one.until)});
+    }
   });
   // As the scheduler has them by index, whatever order they are kept in.
   std::sort(present->apps.begin(), present->apps.end(), [](const auto& a, const auto& b) { return a.index < b.index; });
@@ -161,12 +167,19 @@ void Web::WhatIf(const http::Request& request, const Reply& reply) {
   const auto made = std::make_shared<http::Response>();
   const auto begin = [this, made, read = std::move(*read), user = http::CallerOf(request)] {
     const ResourceManagerOptions& options = manager_.options();
+    ask::MakeOther other;
+    if (options.make_other) {
+      other = [make = options.make_other, queues = manager_.queues(), epoch = manager_.core().epoch() + 1](
+                  const std::string& profile) { return make(profile, queues, epoch); };
+    }
     return [made, read, present = TakePresent(manager_, manager_.ViewerHere(user)), edit = options.edit_queue_file,
-            parse = options.parse_queues, learned = manager_.learning().Share()]() mutable {
+            parse = options.parse_queues, learned = manager_.learning().Share(), other = std::move(other),
+            heartbeat = options.heartbeat]() mutable {
       try {
         const base::Status queues = MakeQueues(read, edit, parse);
         if (!queues.ok()) return void(*made = Refusal(400, queues.error().message));
-        const auto answer = ask::WhatIf(*present, learned, read.changes, {.ahead = read.ahead, .events = 4'000'000});
+        const auto answer =
+            ask::WhatIf(*present, learned, read.changes, {.ahead = read.ahead, .events = 4'000'000}, other, heartbeat);
         *made = answer.ok() ? http::JsonResponse(200, answer->ToJson("")) : Refusal(400, answer.error().message);
       } catch (const std::exception& error) {
         *made = http::BrokenPage("what-if", error);

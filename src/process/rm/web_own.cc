@@ -166,6 +166,9 @@ void Web::Own(const http::Request& request, const Segments& path, const Reply& r
   if (what == "nodes" && path.size() == 3 && path[2] == "state" && request.method == "PUT") {
     return SetNodeState(request, path[1], reply);
   }
+  if (what == "nodes" && path.size() == 3 && path[2] == "maintenance" && request.method == "PUT") {
+    return SetMaintenance(request, path[1], reply);
+  }
   if (what == "queues" && path.size() == 2 && path[1] == "refresh" && request.method == "POST") {
     return RefreshQueues(request, reply);
   }
@@ -213,6 +216,18 @@ Document Web::OwnCluster() {
     for (const auto& [text, count] : named) document.Add(text, count);
     return document;
   };
+  Document journal = Document::Object();
+  const ResourceManagerOptions& options = manager_.options();
+  if (const auto facts = options.journal ? options.journal() : std::nullopt) {
+    journal.Add("writes", facts->writes)
+        .Add("files", facts->files)
+        .Add("bytes", facts->bytes)
+        .Add("bytes_max", facts->bytes_max)
+        .Add("segment_bytes", facts->segment_bytes)
+        .Add("written", facts->written)
+        .Add("within_ms", facts->within.millis())
+        .Add("disk_free", facts->disk_free);
+  }
   Document waiting = Document::Object();
   for (const auto& [reason, count] : waiting_.counts()) waiting.Add(std::string(EnumName(reason)), count);
   return Document::Object()
@@ -222,6 +237,7 @@ Document Web::OwnCluster() {
       .Add("profile", manager_.options().profile)
       .Add("wishes", ToString(manager_.queues().wishes))
       .Add("unread_rows", static_cast<int64_t>(manager_.unread().size()))
+      .Add("journal", std::move(journal))
       .Add("capacity", AmountDocument(sums.capacity))
       .Add("used", AmountDocument(sums.used))
       .Add("containers", sums.all.containers)
@@ -308,8 +324,7 @@ Document TasksDocument(const std::vector<scheduler::TaskCounts>& tasks) {
 
 }  // namespace
 
-Document QueuesDocument(const scheduler::View& view, const model::QueueTree& tree,
-                        const scheduler::Spendings& spendings) {
+Document QueuesDocument(const scheduler::View& view, const model::QueueTree& tree) {
   std::map<std::string_view, const model::QueueConfig*> configured;
   for (const model::QueueConfig& queue : tree.queues) configured.emplace(queue.name, &queue);
   Document::List list;
@@ -331,15 +346,28 @@ Document QueuesDocument(const scheduler::View& view, const model::QueueTree& tre
                        .Add("waiting_apps", queue.waiting_apps)
                        .Add("preemptable", queue.preemptable));
     if (!queue.tasks.empty()) list.back().Add("tasks", TasksDocument(queue.tasks));
-    if (const auto spent = spendings.find(queue.name); spent != spendings.end()) {
-      if (spent->second.past_ppm) list.back().Add("past_ppm", *spent->second.past_ppm);
-      if (!spent->second.budget.empty()) list.back().Add("budget", spent->second.budget);
-    }
+    if (queue.past_ppm) list.back().Add("past_ppm", *queue.past_ppm);
+    if (!queue.budget.empty()) list.back().Add("budget", queue.budget);
     if (const auto found = configured.find(queue.name); found != configured.end()) {
       AddSettings(*found->second, list.back());
     }
   }
   return Document::Object().Add("cluster", AmountDocument(view.cluster)).Add("queues", Document(std::move(list)));
+}
+
+Document MaintenanceDocument(const Maintenance& maintenance, const std::string* host) {
+  Document::List list;
+  for (const auto& [name, windows] : maintenance.hosts()) {
+    if (host && name != *host) continue;
+    for (const Maintenance::Window& one : windows.all) {
+      list.push_back(Document::Object()
+                         .Add("host", name)
+                         .Add("from_ms", one.from_ms)
+                         .Add("until_ms", one.until_ms)
+                         .Add("by", one.user + " from " + one.peer));
+    }
+  }
+  return Document(std::move(list));
 }
 
 void Web::SurveyWaiting() {
@@ -354,11 +382,9 @@ void Web::SurveyWaiting() {
 }
 
 void Web::OwnQueues(const Reply& reply) {
-  Aside("queues", reply,
-        [view = manager_.scheduler().GetQueues(), tree = manager_.queues(),
-         spendings = scheduler::SpendingsOf(manager_.scheduler())] {
-          return http::JsonResponse(200, QueuesDocument(view, tree, spendings).ToJson(""));
-        });
+  Aside("queues", reply, [view = manager_.scheduler().GetQueues(), tree = manager_.queues()] {
+    return http::JsonResponse(200, QueuesDocument(view, tree).ToJson(""));
+  });
 }
 
 namespace {
@@ -391,40 +417,44 @@ Document ContainerOf(const Core& core, const Container& container) {
 }  // namespace
 
 // ?text= &offset= &limit=; by rack and name. "total" counts what matches, "map" has the rack, state and how full (in
-// thousandths) of every node, for a picture of all; "drained" the hosts that operators took out, seen or not.
+// thousandths) of every node, for a picture of all; "drained" the hosts that operators took out, seen or not;
+// "maintenance" the windows of hosts that have not ended.
 void Web::OwnNodes(const http::Request& request, const Reply& reply) {
-  Aside("nodes", reply, [query = request.query, rows = NodeRows(manager_.core()), out = manager_.drained()]() mutable {
-    std::stable_sort(rows.begin(), rows.end(), [](const NodeRow& a, const NodeRow& b) {
-      return std::tie(a.rack, a.address) < std::tie(b.rack, b.address);
-    });
-    const std::string_view text = Asked(query, "text");
-    std::vector<const NodeRow*> found;
-    Document::List map;
-    for (const NodeRow& node : rows) {
-      const int64_t room = node.capacity.memory_mib();
-      const int64_t full = room == 0 ? 0 : node.used.memory_mib() * 1000 / room;
-      map.push_back(Document(Document::List{ToString(node.address), node.rack, EnumName(node.state), full}));
-      if (text.empty() || ContainsIgnoringCase(ToString(node.address), text) || ContainsIgnoringCase(node.rack, text) ||
-          ContainsIgnoringCase(EnumName(node.state), text)) {
-        found.push_back(&node);
-      }
-    }
-    const size_t first = std::min(AskedNumber(query, "offset", 0), found.size());
-    const size_t count = std::min(AskedNumber(query, "limit", kNodesMax), found.size() - first);
-    Document::List list;
-    for (size_t i = first; i < first + count; ++i) list.push_back(ShortNode(*found[i]));
-    Document::List drained;
-    for (const auto& [host, one] : out) {
-      drained.push_back(
-          Document::Object().Add("host", host).Add("since_ms", one.order.since_ms).Add("by", one.order.by));
-    }
-    return http::JsonResponse(200, Document::Object()
-                                       .Add("total", static_cast<int64_t>(found.size()))
-                                       .Add("nodes", Document(std::move(list)))
-                                       .Add("map", Document(std::move(map)))
-                                       .Add("drained", Document(std::move(drained)))
-                                       .ToJson(""));
-  });
+  Aside("nodes", reply,
+        [query = request.query, rows = NodeRows(manager_.core()), out = manager_.drained(),
+         windows = MaintenanceDocument(manager_.maintenance(), nullptr)]() mutable {
+          std::stable_sort(rows.begin(), rows.end(), [](const NodeRow& a, const NodeRow& b) {
+            return std::tie(a.rack, a.address) < std::tie(b.rack, b.address);
+          });
+          const std::string_view text = Asked(query, "text");
+          std::vector<const NodeRow*> found;
+          Document::List map;
+          for (const NodeRow& node : rows) {
+            const int64_t room = node.capacity.memory_mib();
+            const int64_t full = room == 0 ? 0 : node.used.memory_mib() * 1000 / room;
+            map.push_back(Document(Document::List{ToString(node.address), node.rack, EnumName(node.state), full}));
+            if (text.empty() || ContainsIgnoringCase(ToString(node.address), text) ||
+                ContainsIgnoringCase(node.rack, text) || ContainsIgnoringCase(EnumName(node.state), text)) {
+              found.push_back(&node);
+            }
+          }
+          const size_t first = std::min(AskedNumber(query, "offset", 0), found.size());
+          const size_t count = std::min(AskedNumber(query, "limit", kNodesMax), found.size() - first);
+          Document::List list;
+          for (size_t i = first; i < first + count; ++i) list.push_back(ShortNode(*found[i]));
+          Document::List drained;
+          for (const auto& [host, one] : out) {
+            drained.push_back(
+                Document::Object().Add("host", host).Add("since_ms", one.order.since_ms).Add("by", one.order.by));
+          }
+          return http::JsonResponse(200, Document::Object()
+                                             .Add("total", static_cast<int64_t>(found.size()))
+                                             .Add("nodes", Document(std::move(list)))
+                                             .Add("map", Document(std::move(map)))
+                                             .Add("drained", Document(std::move(drained)))
+                                             .Add("maintenance", std::move(windows))
+                                             .ToJson(""));
+        });
 }
 
 const Node* Web::FindNamed(const std::string& address) const {
@@ -464,6 +494,7 @@ Document MeasuredDocument(const Node& node) {
 Document Web::OwnNode(const Node& node, const std::string& user) const {
   Document document = ShortNode(NodeRows(manager_.core(), &node).front());
   document.Add("measured", MeasuredDocument(node));
+  document.Add("maintenance", MaintenanceDocument(manager_.maintenance(), &node.address.host));
   if (IsGone(&node)) document.Add("node_gone", true);
   Document::List containers;
   const Viewer viewer = manager_.ViewerHere(user);

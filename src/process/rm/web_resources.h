@@ -9,6 +9,7 @@
 
 #include "base/time.h"
 #include "endpoints/rest/document.h"
+#include "process/rm/maintenance.h"
 #include "process/rm/reports.h"
 #include "scheduler/scheduler.h"
 
@@ -43,6 +44,8 @@ struct ClusterFacts {
   bool sees_zookeeper = true;  // of a member
 };
 endpoints::rest::Document ClusterDocument(const ClusterFacts& facts);
+/// Maintenance windows, of one host alone where `host` is not null.
+endpoints::rest::Document MaintenanceDocument(const Maintenance& maintenance, const std::string* host);
 /// dao/AppTimeoutInfo.
 endpoints::rest::Document TimeoutDocument(const App& app, base::WallTime now);
 

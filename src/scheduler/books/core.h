@@ -83,6 +83,8 @@ class Core final : public Scheduler, public Prefetcher {
   void On(const ev::NodeSchedulable& event);
   void On(const ev::NodeMeasured& event);
   void On(const ev::UseRecalled& event) { policy_->UseRecalled(books_, event); }
+  void On(const ev::NodeWindows& event);
+  void On(const ev::RunTimesRecalled& event) { policy_->RunTimesRecalled(books_, event); }
   void On(const ev::AppAdded& event);
   void On(const ev::AttemptAdded& event);
   void On(const ev::AttemptRemoved& event);

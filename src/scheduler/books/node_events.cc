@@ -31,6 +31,7 @@ void Core::On(const ev::NodeRemoved& event) {
     }
   }
   nodes.Remove(event.node, books_.places);
+  policy_->NodeGone(books_, event.node);
   WakeNeighbours(nodes[event.node]);
   TotalChanged();
 }
@@ -55,6 +56,11 @@ void Core::On(const ev::NodeSchedulable& event) {
 void Core::On(const ev::NodeMeasured& event) {
   FL_CHECK(event.node.value < books_.nodes.size(), "unknown node index");
   if (books_.nodes.Alive(event.node)) policy_->NodeMeasured(*this, event);
+}
+
+void Core::On(const ev::NodeWindows& event) {
+  FL_CHECK(event.node.value < books_.nodes.size(), "unknown node index");
+  if (books_.nodes.Alive(event.node)) policy_->NodeWindows(*this, event);
 }
 
 void Core::On(const ev::NodeUpdated& event) {

@@ -58,6 +58,12 @@ class Policy {
   /// The use of containers that an earlier run learned.
   virtual void UseRecalled(const Books&, const model::scheduler::UseRecalled&) {}
 
+  /// The node's maintenance windows are these from now on. The node is gone, and its number may come again.
+  virtual void NodeWindows(Core&, const model::scheduler::NodeWindows&) {}
+  virtual void NodeGone(const Books&, NodeIndex) {}
+  /// How long containers ran before this run.
+  virtual void RunTimesRecalled(const Books&, const model::scheduler::RunTimesRecalled&) {}
+
   /// Whether the policy says how large the asks are, and how large: it knows what the application's tasks need.
   virtual bool SetsSizes() const { return false; }
   virtual model::Resources SizeOf(const Books&, AppSlot, const model::Ask& ask) const { return ask.capability; }
@@ -76,6 +82,9 @@ class Policy {
 
   /// What it counts by task type in the queue, for readers.
   virtual std::vector<TaskCounts> TasksOf(const Books&, QueueId) const { return {}; }
+
+  /// What the queue used in the past, and of its budget, for readers.
+  virtual void ViewSpending(const Books&, QueueId, QueueView&) const {}
 
   /// What it keeps, behind what the books do.
   virtual void WriteState(std::string& out) const = 0;

@@ -33,6 +33,45 @@ std::optional<base::Duration> LearnedRunTimes::Quantile(base::Duration age, int3
   return base::Duration::Millis(longer[static_cast<ptrdiff_t>(rank - 1)]);
 }
 
+std::vector<int64_t> LearnedRunTimes::InOrder() const {
+  std::vector<int64_t> runs;
+  for (size_t i = 0; i < latest_.size(); ++i) runs.push_back(latest_[(next_ + i) % latest_.size()]);
+  return runs;
+}
+
+std::vector<model::LearnedRuns> RunTimes::Rows() const {
+  std::vector<model::LearnedRuns> rows;
+  for (const auto& entry : rows_.entries()) {
+    if (entry.known) rows.push_back(*RowOf(entry.kind));
+  }
+  return rows;
+}
+
+std::optional<model::LearnedRuns> RunTimes::RowOf(const Kind& kind) const {
+  const auto* found = rows_.Find(kind);
+  if (!found) return {};
+  model::LearnedRuns row;
+  row.row = static_cast<uint32_t>(found - rows_.entries().data());
+  row.user = kind.user;
+  row.name = kind.name;
+  row.priority = kind.priority;
+  row.size.amount = kind.size;
+  row.runs_ms = found->row.InOrder();
+  return row;
+}
+
+void RunTimes::Recall(const std::vector<model::LearnedRuns>& rows, base::Instant now) {
+  for (const model::LearnedRuns& row : rows) {
+    const Kind kind{row.user, row.name, row.priority, row.size.amount};
+    if (kind.TooLong() || row.size.AnyNegative() || row.runs_ms.size() > LearnedRunTimes::kKept) continue;
+    LearnedRunTimes times;
+    for (const int64_t ms : row.runs_ms) {
+      times.Learn(base::Duration::Millis(std::clamp<int64_t>(ms, 0, INT32_MAX)));
+    }
+    rows_.PutBack(row.row, kind, now, std::move(times));
+  }
+}
+
 void RunTimes::Learn(const Kind& kind, base::Duration ran, base::Instant now) {
   if (kind.TooLong()) return;
   rows_[rows_.Hear(kind, now).first].Learn(ran);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "model/learned_use.h"
 #include "scheduler/books/kinds.h"
 
 namespace fairlead::scheduler {
@@ -26,6 +27,8 @@ class LearnedRunTimes {
   /// few ran for longer. O(log kKept).
   std::optional<base::Duration> Quantile(base::Duration age, int32_t per_mille) const;
   size_t count() const { return sorted_.size(); }
+  /// The times themselves, the oldest first.
+  std::vector<int64_t> InOrder() const;
   FL_STATE(next_, latest_, sorted_)
 
  private:
@@ -44,6 +47,12 @@ class RunTimes {
   /// Null: nothing is known of the kind. Lives until the next Learn. O(log kinds).
   const LearnedRunTimes* Find(const Kind& kind) const;
   size_t kinds() const { return rows_.size(); }
+  /// All that is known; what Recall takes. O(kinds).
+  std::vector<model::LearnedRuns> Rows() const;
+  /// The kind's row, as Rows has it; nothing: it is not known. O(log kinds).
+  std::optional<model::LearnedRuns> RowOf(const Kind& kind) const;
+  /// Each row at its number, as far as that and the kind are free. Rows that make no sense are passed over.
+  void Recall(const std::vector<model::LearnedRuns>& rows, base::Instant now);
   FL_STATE(rows_)
 
  private:

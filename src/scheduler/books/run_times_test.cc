@@ -52,6 +52,23 @@ TEST(RunTimes, KindsAreToldApartByUserNamePriorityAndSize) {
   }
 }
 
+TEST(RunTimes, WhatIsRecalledGoesOnAsItWas) {
+  RunTimes times;
+  for (int i = 1; i <= 100; ++i) times.Learn(Of("ann", "etl"), Duration::Seconds(i), Instant{});
+  times.Learn(Of("bob", "etl"), Duration::Seconds(7), Instant{});
+  std::vector<model::LearnedRuns> rows = times.Rows();
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].runs_ms.size(), LearnedRunTimes::kKept);
+  EXPECT_EQ(rows[0].runs_ms.front(), 37'000) << "the oldest that is kept";
+  rows[1].runs_ms.resize(LearnedRunTimes::kKept + 1);
+  RunTimes again;
+  again.Recall(rows, Instant{});
+  EXPECT_EQ(again.kinds(), 1U) << "more than anybody wrote";
+  for (RunTimes* one : {&times, &again}) one->Learn(Of("ann", "etl"), Duration::Seconds(1), Instant{});
+  EXPECT_EQ(again.RowOf(Of("ann", "etl")), times.RowOf(Of("ann", "etl")));
+  EXPECT_EQ(again.Find(Of("ann", "etl"))->Quantile({}, 500), times.Find(Of("ann", "etl"))->Quantile({}, 500));
+}
+
 TEST(RunTimes, AUserWhoSendsManyKindsGivesUpHisOwn) {
   RunTimes times;
   times.Learn(Of("ann", "etl"), Duration::Seconds(1), Instant{});

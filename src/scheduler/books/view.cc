@@ -72,6 +72,7 @@ void ViewQueue(const Books& books, const Policy& policy, QueueId id, const Resou
   out.max_running_apps = queue.max_running;
   out.preemptable = queue.preemptable;
   out.tasks = policy.TasksOf(books, id);
+  policy.ViewSpending(books, id, out);
   view.queues.push_back(std::move(out));
   const std::vector<Resources> shares = ChildShares(books.queues, books.types, id, share, false);
   const std::vector<Resources> steadies = ChildShares(books.queues, books.types, id, steady, true);

@@ -86,7 +86,13 @@ Outlook Backfill::OutlookOf(const In& in, NodeIndex index) const {
     const Container& one = in.books.containers[slot];
     ends.emplace_back(EndOf(in, one), in.books.shapes[one.shape].size);
   }
-  return {in.books.now, node.free(), std::move(ends)};
+  Outlook outlook(in.books.now, node.free(), std::move(ends));
+  for (const model::scheduler::Window& window : in.maintenance.Of(index)) {
+    if (window.until <= in.books.now) continue;
+    const Instant from = std::max(window.from, in.books.now);
+    outlook.Take(from, window.until - from, node.capacity);
+  }
+  return outlook;
 }
 
 /// Each as soon as it can in the order in which they were made. Where one that came sooner than planned would put off
@@ -207,6 +213,13 @@ bool Backfill::Replan(const In& in) {
     }
   }
   return moved;
+}
+
+void Backfill::Withdraw(NodeIndex node) {
+  const auto found = promises_.find(node);
+  if (found == promises_.end()) return;
+  counts_.withdrawn += static_cast<int64_t>(found->second.size());
+  promises_.erase(found);
 }
 
 const Promise* Backfill::Of(uint64_t ask) const {

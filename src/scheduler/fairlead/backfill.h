@@ -14,6 +14,7 @@
 #include "scheduler/books/run_times.h"
 #include "scheduler/fairlead/budgets.h"
 #include "scheduler/fairlead/config.h"
+#include "scheduler/fairlead/maintenance.h"
 #include "scheduler/fairlead/outlook.h"
 #include "scheduler/fairlead/promises.h"
 #include "scheduler/fairlead/use_learner.h"
@@ -48,6 +49,7 @@ class Backfill {
     const Books& books;
     const UseLearner& names;
     const Budgets& budgets;
+    const Maintenance& maintenance;
   };
   /// What is to start now.
   struct Start {
@@ -64,6 +66,10 @@ class Backfill {
 
   // Run times.
   void Learn(const In& in, const Container& ended);
+  /// What was known before this run, unless some is known already.
+  void Recall(const std::vector<model::LearnedRuns>& rows, base::Instant now) {
+    if (run_times_.kinds() == 0) run_times_.Recall(rows, now);
+  }
   /// How long a container of the ask will run; nothing: nobody knows.
   std::optional<base::Duration> RunOf(const In& in, AppSlot slot, const Ask& ask, int32_t per_mille) const;
   /// In nine of ten cases, of a container that starts.
@@ -86,6 +92,8 @@ class Backfill {
   /// node).
   bool Replan(const In& in);
   const Promise* Of(uint64_t ask) const;
+  /// What is promised on the node is promised no more.
+  void Withdraw(NodeIndex node);
   bool HasAny(NodeIndex node) const { return promises_.contains(node); }
   /// Visits all, by node.
   template <class Visit>

@@ -2,8 +2,8 @@
 
 #include "scheduler/fairlead/policy.h"
 
-// Protected backfill: an ask goes where every promised start can still be kept, and the first asks of a queue that find
-// no room are promised one.
+// Protected backfill: an ask goes where every promised start can still be kept and where it ends before the next
+// maintenance window; the first asks of a queue that find no room are promised a start.
 
 namespace fairlead::scheduler::native {
 
@@ -12,12 +12,11 @@ void FairPolicy::TryBesidePromises(Core& core, AppSlot slot, Ask& ask) {
   const App& app = books.apps[slot];
   const Backfill::Start start = backfill_.StartOf(In(books), slot, ask);
   Found found = Finder(books, config_).Find(app, ask, books.now);
-  if (found.verdict == Found::Verdict::kFound && !backfill_.Allows(In(books), found.spot.node, start)) {
+  if (found.verdict == Found::Verdict::kFound && !MayStart(books, found.spot.node, start)) {
     NodeIndex other;
     if (ask.relax_any) {
-      other = FindOnRing(books, config_.node_order, books.shapes[ask.shape], [&](NodeIndex node) {
-        return !books.Excluded(app, node) && backfill_.Allows(In(books), node, start);
-      });
+      other = FindOnRing(books, config_.node_order, books.shapes[ask.shape],
+                         [&](NodeIndex node) { return !books.Excluded(app, node) && MayStart(books, node, start); });
     }
     if (!other.valid()) {
       passed_over_.emplace_back(slot, ask.serial);
@@ -39,6 +38,23 @@ void FairPolicy::TryBesidePromises(Core& core, AppSlot slot, Ask& ask) {
   if (promised) WakePassedOver(core, {});
   if (promised || PromisesIn(books, leaf) < backfill_.most_a_queue()) MakePromises(core);
   WakePromised(core);
+}
+
+bool FairPolicy::EndsBeforeWindow(const Books& books, AppSlot slot, const Ask& ask, NodeIndex node) const {
+  return maintenance_.Allows(node, books.now, backfill_.StartOf(In(books), slot, ask).run);
+}
+
+/// Promises there may run into the window: their asks get others, perhaps elsewhere.
+void FairPolicy::NodeWindows(Core& core, const ev::NodeWindows& event) {
+  maintenance_.Set(event);
+  backfill_.Withdraw(event.node);
+  core.books().gangs.NoteRoom();
+  WakePassedOver(core, {});
+}
+
+void FairPolicy::RunTimesRecalled(const Books& books, const ev::RunTimesRecalled& event) {
+  if (event.windows) maintenance_.Expect();
+  if (Learns()) backfill_.Recall(event.rows, books.now);
 }
 
 size_t FairPolicy::PromisesIn(const Books& books, QueueId leaf) const {

@@ -93,6 +93,12 @@ struct BackfillConfig {
   bool run_times = true;
 };
 
+/// Maintenance windows of nodes (fairlead/maintenance.h).
+struct MaintenanceConfig {
+  /// A container is expected to run for so long where nobody knows better.
+  base::Duration unknown_run = base::Duration::Seconds(3600);
+};
+
 /// What containers of a kind were measured to use is expected of the next of that kind (model::Wishes::learned_use).
 struct LearnedUseConfig {
   /// A kind is a user's, and told by these.
@@ -135,6 +141,7 @@ struct FairleadConfig : BooksConfig {
   LearnedUseConfig learned_use;
   BackfillConfig backfill;
   FairnessConfig fairness;
+  MaintenanceConfig maintenance;
 };
 
 }  // namespace fairlead::scheduler

@@ -13,7 +13,6 @@
 #include "base/test_seed.h"
 #include "scheduler/fairlead/past_use.h"
 #include "scheduler/fairlead/test_cluster.h"
-#include "scheduler/spending.h"
 
 namespace fairlead::scheduler {
 namespace {
@@ -231,8 +230,8 @@ TEST(DecayedUseTest, WhoComesAgainUnderTheSameNameIsNoNewcomer) {
   cluster.App(1, "root.greedy");
   cluster.App(2, "root.modest");
   cluster.Node(1, 1, 1);
-  EXPECT_GT(SpendingsOf(cluster.scheduler())["root.greedy"].past_ppm.value_or(0), 200'000);
-  EXPECT_EQ(SpendingsOf(cluster.scheduler())["root.modest"].past_ppm.value_or(-1), 0);
+  EXPECT_GT(cluster.Queue("root.greedy").past_ppm.value_or(0), 200'000);
+  EXPECT_EQ(cluster.Queue("root.modest").past_ppm.value_or(-1), 0);
   cluster.Ask(1, {TestCluster::Want(9, 1, 1)});
   cluster.Ask(2, {TestCluster::Want(9, 1, 1)});
   for (const ev::Granted& granted : cluster.LiveOf(1)) cluster.Complete(granted.container);

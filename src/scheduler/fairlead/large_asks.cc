@@ -42,7 +42,7 @@ void FairPolicy::ReserveForLarge(Core& core) {
     for (Ask& ask : books.apps.asks(slot)) {
       if (ask.shape != id || ask.count <= ask.reserved || ask.park != Park::kNo || HasTimetable(ask)) continue;
       if (FindLimit(books, app, shape.size).kind != Limit::Kind::kFree) continue;
-      const NodeIndex node = NodeToReserve(books, app, ask);
+      const NodeIndex node = NodeToReserve(books, slot, ask);
       if (node.valid()) core.Reserve(slot, ask, node, config_.reservations.duration);
       break;
     }
@@ -93,17 +93,19 @@ void FairPolicy::ReserveFor(Core& core, AppSlot slot, Ask& ask) {
   const App& app = books.apps[slot];
   const Resources& size = books.shapes[ask.shape].size;
   if (FindLimit(books, app, size).kind != Limit::Kind::kFree) return;
-  const NodeIndex node = NodeToReserve(books, app, ask);
+  const NodeIndex node = NodeToReserve(books, slot, ask);
   if (node.valid()) core.Reserve(slot, ask, node, config_.small_jobs.reservation);
 }
 
-NodeIndex FairPolicy::NodeToReserve(const Books& books, const App& app, const Ask& ask) const {
+NodeIndex FairPolicy::NodeToReserve(const Books& books, AppSlot slot, const Ask& ask) const {
+  const App& app = books.apps[slot];
   const Resources& size = books.shapes[ask.shape].size;
   const Finder finder(books, config_);
   NodeIndex best;
   OrderKey best_key;
   for (uint32_t i = 0; i < books.nodes.size(); ++i) {
     if (!finder.MayReserve(app, ask, NodeIndex{i}) || backfill_.HasAny(NodeIndex{i})) continue;
+    if (maintenance_.any() && !EndsBeforeWindow(books, slot, ask, NodeIndex{i})) continue;
     Resources missing;
     const Resources free = books.nodes[NodeIndex{i}].free();
     for (size_t t = 0; t < books.types; ++t) missing[t] = std::max<int64_t>(0, size[t] - free[t]);

@@ -104,7 +104,7 @@ void FairPolicy::TryAsk(Core& core, AppSlot slot, Ask& ask) {
       if (one.rack && one.count > 0) books.nodes.IndexRack(one.place, books.places);
     }
   }
-  if (backfill_.on()) return TryBesidePromises(core, slot, ask);
+  if (backfill_.on() || maintenance_.any()) return TryBesidePromises(core, slot, ask);
   if (forecast_.any()) return TryByMeasures(core, slot, ask);
   const Found found = Finder(books, config_).Find(app, ask, books.now);
   if (found.verdict == Found::Verdict::kFound) {
@@ -203,7 +203,7 @@ void FairPolicy::NodeFreed(Core& core, NodeIndex index) {
   }
   core.WakeNeighbours(node);
   if (!any_waiters_.empty()) Wake(core, any_waiters_, Park::kAny);
-  if (!passed_over_.empty()) WakePassedOver(core, index);
+  if (!passed_over_.empty()) WakePassedOver(core, maintenance_.any() ? NodeIndex{} : index);
 }
 
 void FairPolicy::Wake(Core& core, std::vector<Waiting>& waiting, Park park) {
@@ -230,6 +230,7 @@ void FairPolicy::ServeReservations(Core& core, NodeIndex index) {
       if (!finder.Takes(app, books.shapes[ask->shape], index)) continue;
     }
     if (FindLimit(books, app, one.size).kind != Limit::Kind::kFree) continue;
+    if (maintenance_.any() && !EndsBeforeWindow(books, one.app, *ask, index)) continue;
     core.Unreserve(id);
     core.Grant(one.app, *ask, SpotOn(books, *ask, index), &one.id);
     if (forecast_.any()) NoteAbove(books, books.nodes[index].containers.first());
@@ -241,7 +242,8 @@ void FairPolicy::VisitRoom(const Books& books, const Shape& shape, const std::fu
   const Partition& partition = books.nodes.partition(shape.label);
   for (uint32_t at = partition.index.FindFrom(0, shape.size); at != FreeIndex::kNone;
        at = partition.index.FindFrom(at + 1, shape.size)) {
-    if (!visit(partition.nodes[at])) return;
+    const NodeIndex node = partition.nodes[at];
+    if (maintenance_.Allows(node, books.now, kForever) && !visit(node)) return;
   }
 }
 
@@ -282,6 +284,7 @@ void FairPolicy::Mix(base::StateHasher& hash) const {
   learner_.Mix(hash);
   backfill_.Mix(hash);
   budgets_.Mix(hash);
+  maintenance_.Mix(hash);
   const auto mix = [&hash](const std::vector<Waiting>& waiting) {
     hash.Mix(waiting.size());
     for (const auto& [slot, serial] : waiting) {

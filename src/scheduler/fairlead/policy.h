@@ -15,10 +15,10 @@
 #include "scheduler/fairlead/budgets.h"
 #include "scheduler/fairlead/busy_nodes.h"
 #include "scheduler/fairlead/finder.h"
+#include "scheduler/fairlead/maintenance.h"
 #include "scheduler/fairlead/order.h"
 #include "scheduler/fairlead/use_forecast.h"
 #include "scheduler/fairlead/use_learner.h"
-#include "scheduler/spending.h"
 
 // How a grant of the default profile is found. Every pending ask belongs to a *shape* (size and label), every shape to
 // one of 64 *classes* (one shape each, until there are more than 64). FairOrder knows for each queue the classes wanted
@@ -41,7 +41,8 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
         forecast_(config.measured_load, config.measured_use.stale),
         learner_(config.learned_use, config.measured_load.settle),
         backfill_(config.backfill),
-        budgets_(config.fairness) {}
+        budgets_(config.fairness),
+        maintenance_(config.maintenance) {}
 
   void TreeChanged(const Books& books, const TreeChange& change) override;
   void AppCame(AppSlot slot, const ev::AppAdded& event) override {
@@ -69,6 +70,9 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
   }
   void NodeMeasured(Core& core, const ev::NodeMeasured& event) override;
   void UseRecalled(const Books& books, const ev::UseRecalled& event) override { learner_.Recall(event, books.now); }
+  void NodeWindows(Core& core, const ev::NodeWindows& event) override;
+  void NodeGone(const Books&, NodeIndex node) override { maintenance_.Forget(node); }
+  void RunTimesRecalled(const Books& books, const ev::RunTimesRecalled& event) override;
   void ContainerRecovered(Books& books, ContainerSlot container) override;
   void Publish(Books& books, NodeIndex node) override { books.nodes.Publish(node); }
 
@@ -79,6 +83,7 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
   void VisitRoom(const Books& books, const Shape& shape, const std::function<bool(NodeIndex)>& visit) const override;
   ev::Pending GangLimit(const Books& books, AppSlot slot, int64_t gang) const override;
   ev::Pending Why(const Books& books, AppSlot slot, const Ask& ask, Instant now) const override;
+  void ViewSpending(const Books& books, QueueId queue, QueueView& view) const override;
   std::string Check(const Books& books) const override {
     for (const std::string& wrong :
          {order_.Check(books), busy_.Check(books.nodes), learner_.Check(), backfill_.Check(books)}) {
@@ -93,10 +98,9 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
   /// Everything that stands in the way of the ask.
   std::vector<Blocker> BlockersOf(const Books& books, AppSlot slot, const Ask& ask, Instant now) const;
   const Backfill& backfill() const { return backfill_; }
-  /// Of every queue that has something of it.
-  Spendings SpendingsOf(const Books& books) const;
-  FL_STATE_PART(order_, busy_, forecast_, learner_, backfill_, budgets_, next_period_, passed_over_, offers_checked_at_,
-                any_waiters_, round_waiters_, user_waiters_, review_at_, last_preemption_, starving_since_)
+  FL_STATE_PART(order_, busy_, forecast_, learner_, backfill_, budgets_, next_period_, maintenance_, passed_over_,
+                offers_checked_at_, any_waiters_, round_waiters_, user_waiters_, review_at_, last_preemption_,
+                starving_since_)
 
  private:
   using Waiting = std::pair<AppSlot, uint64_t>;  // an ask, by its serial
@@ -117,7 +121,7 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
   void ServeReservations(Core& core, NodeIndex node);
 
   // spending.cc
-  bool Learns() const { return backfill_.on() || budgets_.on(); }
+  bool Learns() const { return backfill_.on() || budgets_.on() || maintenance_.known(); }
   /// A container of the queue has started, or ended.
   void Charge(const Books& books, ContainerSlot container, bool started);
   void BeginPeriods(Books& books);
@@ -126,7 +130,12 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
   }
 
   // beside_promises.cc
-  Backfill::In In(const Books& books) const { return {books, learner_, budgets_}; }
+  Backfill::In In(const Books& books) const { return {books, learner_, budgets_, maintenance_}; }
+  /// Every promise on the node can be kept, and the container ends before the next maintenance window.
+  bool MayStart(const Books& books, NodeIndex node, const Backfill::Start& start) const {
+    return backfill_.Allows(In(books), node, start) && maintenance_.Allows(node, books.now, start.run);
+  }
+  bool EndsBeforeWindow(const Books& books, AppSlot slot, const Ask& ask, NodeIndex node) const;
   void TryBesidePromises(Core& core, AppSlot slot, Ask& ask);
   size_t PromisesBefore(const Books& books, AppSlot slot) const;
   size_t PromisesIn(const Books& books, QueueId leaf) const;
@@ -152,7 +161,7 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
   void ReserveInOrder(Core& core);
   void ReserveFor(Core& core, AppSlot slot, Ask& ask);
   /// The node that misses least of the size and may be kept for the ask; not valid: none. O(nodes).
-  NodeIndex NodeToReserve(const Books& books, const App& app, const Ask& ask) const;
+  NodeIndex NodeToReserve(const Books& books, AppSlot slot, const Ask& ask) const;
 
   // parking.cc
   void ParkMasters(Core& core);
@@ -173,6 +182,7 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
 
   // why.cc
   void FindLimits(const Books& books, const App& app, const Ask& ask, std::vector<Blocker>& out) const;
+  bool FindWindows(const Books& books, AppSlot slot, const Ask& ask, std::vector<Blocker>& out) const;
   void FindPromises(const Books& books, AppSlot slot, const Ask& ask, std::vector<Blocker>& out) const;
   Blocker AllBusy(const Books& books, const Shape& shape) const;
   void FindObstacles(const Books& books, const App& app, const Ask& ask, Instant now, std::vector<Blocker>& out) const;
@@ -184,6 +194,7 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
   UseLearner learner_;
   Backfill backfill_;
   Budgets budgets_;
+  Maintenance maintenance_;
   Instant next_period_ = Instant::Max();        // of some budget, while there are any
   std::vector<Waiting> passed_over_;            // by a promise on the nodes with room
   Instant offers_checked_at_ = Instant::Max();  // some node may offer more than it has until then

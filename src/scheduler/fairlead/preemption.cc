@@ -208,6 +208,7 @@ std::vector<NodeIndex> FairPolicy::RankNodes(const Books& books, const Plan& pla
   std::vector<std::pair<int64_t, NodeIndex>> ranked;
   for (uint32_t i = 0; i < plan.eligible.size(); ++i) {
     if (plan.eligible[i].empty()) continue;
+    if (maintenance_.any() && !EndsBeforeWindow(books, slot, ask, NodeIndex{i})) continue;
     const std::vector<ContainerSlot> victims = VictimsOn(books, plan, NodeIndex{i}, slot, ask);
     if (victims.empty()) continue;
     ranked.emplace_back(plan.lost_work.OfMs(victims), NodeIndex{i});

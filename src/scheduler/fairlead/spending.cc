@@ -23,31 +23,14 @@ void FairPolicy::BeginPeriods(Books& books) {
   books.gangs.NoteRoom();
 }
 
-Spendings FairPolicy::SpendingsOf(const Books& books) const {
-  Spendings all;
+void FairPolicy::ViewSpending(const Books& books, QueueId queue, QueueView& view) const {
+  const std::string& name = books.queues[queue].name;
+  if (budgets_.on()) view.budget = budgets_.TextOf(name);
   const PastUse& past = order_.past_use();
-  if (!budgets_.on() && !past.on()) return all;
-  for (const QueueId id : books.queues) {
-    const Queue& queue = books.queues[id];
-    Spending one;
-    if (budgets_.on()) one.budget = budgets_.TextOf(queue.name);
-    if (past.on() && queue.parent.valid() && past.Decays(id)) {
-      one.past_ppm = static_cast<int64_t>(static_cast<unsigned __int128>(past.Projected(id)) * 1'000'000 /
-                                          static_cast<uint64_t>(PastUse::kUnit));
-    }
-    if (one.past_ppm || !one.budget.empty()) all.emplace(queue.name, std::move(one));
+  if (past.on() && books.queues[queue].parent.valid() && past.Decays(queue)) {
+    view.past_ppm = static_cast<int64_t>(static_cast<unsigned __int128>(past.Projected(queue)) * 1'000'000 /
+                                         static_cast<uint64_t>(PastUse::kUnit));
   }
-  return all;
 }
 
 }  // namespace fairlead::scheduler::native
-
-namespace fairlead::scheduler {
-
-Spendings SpendingsOf(const Scheduler& scheduler) {
-  const auto* core = dynamic_cast<const native::Core*>(&scheduler);
-  const auto* policy = core ? dynamic_cast<const native::FairPolicy*>(&core->policy()) : nullptr;
-  return policy ? policy->SpendingsOf(core->books()) : Spendings{};
-}
-
-}  // namespace fairlead::scheduler

@@ -91,8 +91,36 @@ std::vector<Blocker> FairPolicy::BlockersOf(const Books& books, AppSlot slot, co
   std::vector<Blocker> blockers;
   FindLimits(books, books.apps[slot], ask, blockers);
   FindObstacles(books, books.apps[slot], ask, now, blockers);
-  if (blockers.empty() && ask.park == Park::kAny) FindPromises(books, slot, ask, blockers);
+  if (blockers.empty() && ask.park == Park::kAny && !FindWindows(books, slot, ask, blockers)) {
+    FindPromises(books, slot, ask, blockers);
+  }
   return blockers;
+}
+
+/// What keeps the ask from nodes with room, if windows do on all of them: the one that begins first.
+bool FairPolicy::FindWindows(const Books& books, AppSlot slot, const Ask& ask, std::vector<Blocker>& out) const {
+  if (!maintenance_.any()) return false;
+  const Shape& shape = books.shapes[ask.shape];
+  const base::Duration run = backfill_.StartOf(In(books), slot, ask).run;
+  const ev::Window* first = nullptr;
+  NodeIndex where;
+  for (uint32_t i = 0; i < books.nodes.size(); ++i) {
+    const NodeIndex node{i};
+    if (!books.Fits(books.apps[slot], node, shape)) continue;
+    const ev::Window* window = maintenance_.InTheWay(node, books.now, run);
+    if (!window) return false;
+    if (!first || window->from < first->from) first = window, where = node;
+  }
+  if (!first) return false;
+  const std::string runs =
+      run == kForever ? "nobody knows how long it runs, and " + Millis(maintenance_.unknown_run()) + " are assumed"
+                      : "it may run for " + Millis(run);
+  const std::string begins = first->from <= books.now ? "has begun" : "begins in " + Millis(first->from - books.now);
+  out.push_back({ev::PendingReason::kReserved, "",
+                 "where there is room maintenance is announced, first of " +
+                     books.places[books.nodes[where].host].name + ", which " + begins + ": " + runs,
+                 "wait for the end of the maintenance, or cancel it (fairlead node drain --cancel)"});
+  return true;
 }
 
 /// What keeps the ask from nodes with room, if promises do: the first of them.

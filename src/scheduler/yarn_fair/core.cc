@@ -36,6 +36,8 @@ static void Apply(Books& books, const ms::ContainerResized& event) {
 static void Apply(Books&, const ms::Pass&) {}
 static void Apply(Books&, const ms::NodeMeasured&) {}  // FairScheduler asks for no measure
 static void Apply(Books&, const ms::UseRecalled&) {}
+static void Apply(Books&, const ms::NodeWindows&) {}  // nothing of Hadoop's looks ahead
+static void Apply(Books&, const ms::RunTimesRecalled&) {}
 // CapacityScheduler's own.
 static void Apply(Books&, const ms::LabelsAdded&) {}
 static void Apply(Books&, const ms::NodeRelabelled&) {}

@@ -117,7 +117,7 @@ base::Status LogInOnce(Daemon& daemon, const RmSettings& settings) {
   return {};
 }
 
-void Observe(Daemon& daemon, const std::string& state_directory, process::rm::ResourceManagerOptions& options) {
+void Observe(Daemon& daemon, const RmSettings& settings, process::rm::ResourceManagerOptions& options) {
   env::Log* log = daemon.log.get();
   options.on_state_change = [log, &daemon](const model::rm::StateChanged& change) {
     // The id belongs to the sentence: equal sentences are counted, not written.
@@ -130,7 +130,7 @@ void Observe(Daemon& daemon, const std::string& state_directory, process::rm::Re
   };
   options.on_warning = [log](const std::string& text) { log->Warn(text); };
   options.on_action = [log](const std::string& text) { log->Info("audit: " + text); };
-  const std::string charts = state_directory + "/charts";
+  const std::string charts = settings.state_directory + "/charts";
   if (base::Result<std::string> kept = daemon.disk->ReadFile(charts, uint64_t{16} << 20); kept.ok()) {
     options.charts = std::move(*kept);
   }
@@ -150,6 +150,20 @@ void Observe(Daemon& daemon, const std::string& state_directory, process::rm::Re
     JournalHeader header = daemon.journal_header;
     SetState(header, batch.machine);
     daemon.journal->BeginSegment(header);
+  };
+  options.journal = [&daemon, most = settings.journal_bytes_max,
+                     directory = settings.state_directory]() -> std::optional<process::rm::JournalFacts> {
+    if (!daemon.journal) return {};
+    const JournalWriter::Size size = daemon.journal->size();
+    const auto space = daemon.disk->Space(directory);
+    return process::rm::JournalFacts{.writes = size.writes,
+                                     .files = size.files,
+                                     .bytes = size.bytes,
+                                     .bytes_max = static_cast<int64_t>(most),
+                                     .segment_bytes = size.segment_bytes,
+                                     .written = size.written,
+                                     .within = size.within,
+                                     .disk_free = space.ok() ? static_cast<int64_t>(space->free_bytes) : 0};
   };
 }
 
@@ -239,7 +253,7 @@ base::Result<Configuration> ReadConfiguration(const SettingsSource& from, env::S
 void Prepare(Daemon& daemon, const config::HadoopConf& conf, RmSettings& settings) {
   daemon.journal.reset();
   OpenJournal(daemon, conf, settings);
-  Observe(daemon, settings.state_directory, settings.manager);
+  Observe(daemon, settings, settings.manager);
   Secure(daemon, settings.manager.security);
   daemon.allocation_file = settings.allocation_file;
   if (daemon.allocation_file.empty() || !settings.watches_queues) return daemon.allocation_file.clear();

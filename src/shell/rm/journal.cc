@@ -62,9 +62,14 @@ base::Status JournalWriter::SetAside(uint64_t next_bytes) {
   }
   uint64_t bytes = next_bytes;
   size_t kept = 0;
+  older_files_ = older_bytes_ = 0;
   for (auto one = older.rbegin(); one != older.rend(); ++one) {
     bytes += one->second;
-    if (bytes <= bytes_max_ && ++kept < kFilesMax) continue;
+    if (bytes <= bytes_max_ && ++kept < kFilesMax) {
+      ++older_files_;
+      older_bytes_ += one->second;
+      continue;
+    }
     if (base::Status removed = disk_.RemoveTree(directory + prefix + std::to_string(one->first)); !removed.ok())
       return removed;
   }
@@ -94,6 +99,15 @@ void JournalWriter::BeginSegment(const JournalHeader& header) {
 
 JournalWriter::~JournalWriter() { Flush(); }
 
+JournalWriter::Size JournalWriter::size() const {
+  return {.writes = file_ != nullptr,
+          .files = static_cast<int64_t>(older_files_ + 1),
+          .bytes = static_cast<int64_t>(older_bytes_ + bytes_),
+          .segment_bytes = static_cast<int64_t>(SegmentBytes()),
+          .written = static_cast<int64_t>(written_),
+          .within = loop_.Now() - opened_};
+}
+
 void JournalWriter::Append(const JournalBatch& batch) {
   if (!file_) return;
   Put(base::EncodeStored(batch));
@@ -108,6 +122,7 @@ void JournalWriter::Put(std::string_view payload) {
   }
   bytes_ += payload.size() + 8;
   batch_bytes_ += payload.size() + 8;
+  written_ += payload.size() + 8;
   base::ByteWriter out(buffer_);
   out.U32(static_cast<uint32_t>(payload.size()));
   out.U32(Crc32c(payload));

@@ -70,6 +70,16 @@ class JournalWriter {
   void BeginSegment(const JournalHeader& header);
   void Flush();
 
+  struct Size {
+    bool writes = false;
+    int64_t files = 0;
+    int64_t bytes = 0;
+    int64_t segment_bytes = 0;  // of batches, after which the next file begins
+    int64_t written = 0;        // since Open
+    base::Duration within;
+  };
+  Size size() const;
+
  private:
   JournalWriter(env::Loop& loop, env::Disk& disk, std::string path, uint64_t bytes_max,
                 std::function<void(const std::string&)> on_stop);
@@ -86,6 +96,10 @@ class JournalWriter {
   const std::string path_;
   std::shared_ptr<env::File> file_;
   uint64_t bytes_max_;
+  const base::Instant opened_ = loop_.Now();
+  uint64_t older_files_ = 0;  // beside the one that is written
+  uint64_t older_bytes_ = 0;
+  uint64_t written_ = 0;
   uint64_t bytes_ = 0;
   uint64_t batch_bytes_ = 0;   // of them, those of batches
   uint64_t header_bytes_ = 0;  // and of the header

@@ -296,6 +296,14 @@ base::Status ReadProfile(const config::Settings& settings, const std::string& co
   AddWishWarnings(queues.wishes, out.warnings);
   for (std::string& passed : profiles::PassedOverIn(*profile, queues))
     out.warnings.push_back((out.allocation_file.empty() ? "queues" : out.allocation_file) + ": " + std::move(passed));
+  manager.make_other = [site = settings.conf](const std::string& name, const model::QueueTree& tree,
+                                              int64_t epoch) -> base::Result<process::ask::OtherProfile> {
+    const config::HadoopConf conf = site;  // it notes what is wrong
+    const base::Result<profiles::Maker> other = profiles::Read(name, conf, tree);
+    if (!other.ok()) return other.error();
+    const profiles::Profile& found = *profiles::Find(name);
+    return process::ask::OtherProfile{name, (*other)(epoch), found.by_heartbeat, profiles::PassedOverIn(found, tree)};
+  };
   manager.core.queues = std::move(queues);
   manager.read_queues = [&form = profile->queue_file, file = out.allocation_file, site = settings.conf,
                          same = manager.core.queues](auto& warnings) -> base::Result<model::QueueTree> {
