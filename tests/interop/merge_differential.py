@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`fairlead shuffle` that merges held against Spark's own merging service on random exchanges (merge_scripts.py).
 
-usage: merge_differential.py --spark HOME --fairlead BINARY [--seeds N] [--seed S]
+usage: merge_differential.py --spark HOME --fairlead BINARY [--seeds N] [--seed S] [--pairs P]
 Each script runs on Spark's service and then on Fairlead's, on the same directories made anew. Compared are all answers, with the merged
 bytes, their chunks and bitmaps among them, and whether connections stay open.
 """
