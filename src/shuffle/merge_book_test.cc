@@ -232,7 +232,7 @@ TEST_F(MergeBookTest, AHostilePusherIsBoundedAndHarmsNobody) {
   EXPECT_EQ(book.CheckInvariants(), "");
 }
 
-/// Ends, removals and pushes that name one shuffle after another, of which each would be kept and shown to readers.
+/// Ends, removals and pushes that name one shuffle after another; each would be kept and shown to readers.
 TEST_F(MergeBookTest, AnApplicationHasSoManyMergesAndForgetsRemovedOnesFirst) {
   MergeBook book(MergeLimits{.shuffles_per_app = 3});
   book.Register("app", Dirs());
