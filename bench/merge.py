@@ -2,10 +2,12 @@
 """Push-merged shuffle: the same blocks by our separate path, merged by us, and merged by Spark's own service, from a cold cache.
 
 usage: bench/merge.py BUILD_DIR [--spark HOME] [--maps M] [--reduces R] [--block B] [--open N] [--runs N]
+       bench/merge.py BUILD_DIR --rule [--runs N]
 Every service is started anew over files of its own on one disk, which takes M x R x B bytes twice at most. Pushing and reading have the same raw
 client. Before each reading phase the files are written back and dropped from the page cache (posix_fadvise). Then N partitions are opened at a
 time, each with a few blocks. Prints medians: seconds of each phase, the processor time of merging per GB, bytes written per byte pushed, and what
-memory and open files the open partitions take; writes the rows to BUILD_DIR/bench/merge.json.
+memory and open files the open partitions take; writes the rows to BUILD_DIR/bench/merge.json. With --rule: small shuffles of ours alone on either side
+of each bound of the engine's rule (src/tasks/merge_rule.h), with what merging costs and what reducers save.
 """
 import argparse
 import json
@@ -25,6 +27,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 RESOLVER = ("spark.shuffle.push.server.mergedShuffleFileManagerImpl", "org.apache.spark.network.shuffle.RemoteBlockPushResolver")
 MERGING_SERVICE = HERE.parent / "tests/interop/java/MergingService.java"
 OPEN_MAPS, OPEN_BLOCK = 10, 512  # blocks of each open partition, and the bytes of one
+# (maps, reducers, bytes of a block) of --rule.
+SHAPES = [(50, 2000, 1024), (100, 1000, 1024), (200, 100, 1024), (200, 500, 1024), (400, 250, 1024), (200, 500, 8 << 10), (50, 200, 64 << 10), (1000, 300, 1024)]
 
 
 def drop(root):
@@ -107,6 +111,21 @@ class Merge:
             shutil.rmtree(root)
         return {**out, **self.open_partitions(name)}
 
+    def shape(self, maps, reduces, block):
+        """One shuffle of ours: the seconds of pushing, and of reading merged and block by block from a cold cache."""
+        server, root = self.started("fairlead")
+        try:
+            shuffle.make_files(root / "blockmgr", block, maps, reduces)
+            found = {}
+            for phase in ("push", "merged", "separate"):
+                drop(root)
+                found[phase] = self.client(server, phase, root, maps, reduces, block)
+            assert found["merged"]["bytes"] == found["push"]["bytes"] and found["separate"]["bytes"] == maps * reduces * block, found
+            return [found[phase][what] for phase, what in (("push", "seconds"), ("push", "cpu_s"), ("merged", "seconds"), ("separate", "seconds"))]
+        finally:
+            server.stop()
+            shutil.rmtree(root)
+
     def open_partitions(self, name):
         """What so many open partitions take besides an idle service; what is pushed until it refuses."""
         server, root = self.started(name)
@@ -149,6 +168,18 @@ def rows_of(middle, opened):
         yield {"name": name, "ours": own, "peer": peer, "ratio": ratio, "goal": f"{sense} {goal}", "met": compared >= goal if sense == ">=" else compared <= goal, "checks_ok": True}
 
 
+def rule(merge, runs):
+    """Medians for each shape, in turns."""
+    found = {shape: [] for shape in SHAPES}
+    for _ in range(runs):
+        for shape in SHAPES:
+            found[shape].append(merge.shape(*shape))
+    print(f"{'maps':>5} {'reducers':>8} {'a block':>8} {'blocks':>8} {'pushed in':>10} {'CPU of it':>10} {'read merged':>12} {'by block':>9} {'saved':>7} {'faster':>7}")
+    for (maps, reduces, block), runs_of in found.items():
+        push, cpu, merged, separate = (statistics.median(column) for column in zip(*runs_of))
+        print(f"{maps:5} {reduces:8} {block:8} {maps * reduces:8} {push:8.2f} s {cpu:8.2f} s {merged:10.2f} s {separate:7.2f} s {separate - merged:5.2f} s {separate / merged:6.1f}x")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=lambda text: pathlib.Path(text).resolve())
@@ -158,10 +189,17 @@ def main():
     parser.add_argument("--block", type=int, default=2048)
     parser.add_argument("--open", type=int, default=10000, help="partitions that are open at a time")
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--rule", action="store_true", help="when merging pays, of small shuffles")
     options = parser.parse_args()
     root = pathlib.Path(tempfile.mkdtemp(prefix="merge-bench-", dir=options.build))
     allow_files(4 * options.open)  # Spark's service holds three a partition
     merge = Merge(options, root)
+    if options.rule:
+        try:
+            rule(merge, options.runs)
+        finally:
+            shutil.rmtree(root, ignore_errors=True)
+        return 0
     names = ["fairlead", *(["spark"] if options.spark else [])]
     if not options.spark:
         print("not measured, as it is not here: Spark (--spark)", flush=True)

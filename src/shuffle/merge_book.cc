@@ -194,9 +194,26 @@ std::optional<PushAnswer> MergeBook::Begin(Push& push) {
       "java.lang.IllegalStateException: IOExceptions exceeded the threshold when merging " + PushName(header), true};
 }
 
+/// Whether this shuffle is known already, or there is room for it. A removed one is forgotten first: it only says that
+/// pushes to it come too late, and Spark counts its shuffles upwards.
+bool MergeBook::MayKnow(int32_t shuffle_id, App& app, const std::string& name) {
+  if (app.shuffles.size() < limits_.shuffles_per_app || app.shuffles.contains(shuffle_id)) return true;
+  const auto removed =
+      std::find_if(app.shuffles.begin(), app.shuffles.end(), [](const auto& entry) { return entry.second.removed; });
+  if (removed == app.shuffles.end()) return false;
+  outdated_.rows.push_back(NoShuffleRow(name, removed->first));
+  app.shuffles.erase(removed);
+  return true;
+}
+
 /// Finds or begins the partition; leaves push.entry empty when the block is merged already or comes too late.
 void MergeBook::Open(Push& push, App& app) {
   const PushBlockStream& header = push.header;
+  if (!MayKnow(header.shuffle_id, app, header.app_id)) {
+    ++counters_.pushes_limited;
+    push.refused = PushCode::kTooLate;
+    return;
+  }
   const auto [place, added] = app.shuffles.try_emplace(header.shuffle_id);
   Shuffle& shuffle = place->second;
   if (!added && shuffle.merge_id > header.shuffle_merge_id) {
@@ -334,6 +351,10 @@ base::Result<MergeBook::Finishing> MergeBook::Finalize(const FinalizeShuffleMerg
   if (request.app_attempt_id != app->attempt) {
     return OtherAttempt(request.app_attempt_id, "FinalizeShuffleMerge", app->attempt, request.app_id);
   }
+  if (!MayKnow(request.shuffle_id, *app, request.app_id)) {
+    return base::Error{"java.lang.IllegalStateException: application " + request.app_id + " has " +
+                       std::to_string(limits_.shuffles_per_app) + " merged shuffles, which is as many as it may have"};
+  }
   const auto [place, added] = app->shuffles.try_emplace(request.shuffle_id);
   Shuffle& shuffle = place->second;
   if (!added && (request.shuffle_merge_id < shuffle.merge_id || shuffle.finished)) {
@@ -375,6 +396,7 @@ base::Result<MergeBook::Removal> MergeBook::RemoveMerge(const RemoveShuffleMerge
   const auto found = app->shuffles.find(request.shuffle_id);
   const bool known = found != app->shuffles.end();
   if (!known && request.shuffle_merge_id == kWhatever) return out;
+  if (!MayKnow(request.shuffle_id, *app, request.app_id)) return out;  // pushes to it are refused, too
   const int32_t current = known ? found->second.merge_id : request.shuffle_merge_id;
   const int32_t removed = request.shuffle_merge_id == kWhatever ? current : request.shuffle_merge_id;
   if (removed < current) {
@@ -455,10 +477,14 @@ base::Status MergeBook::Restore(std::string_view table, std::string_view key, st
     if (!merged.ok()) return merged.error();
     App* app = FindApp(name);
     if (app == nullptr || app->attempt != merged->attempt) return {};  // of an earlier attempt
-    app->shuffles[shuffle_id] = {merged->merge_id, true, {}, std::move(merged->reduce_ids), false};
+    const bool removed = merged->reduce_ids.empty();                   // or nothing was merged, which reads alike
+    app->shuffles[shuffle_id] = {merged->merge_id, true, {}, std::move(merged->reduce_ids), removed};
   }
-  Publish(name);
   return {};
+}
+
+void MergeBook::Restored() {
+  for (const auto& [name, app] : apps_) Publish(name);
 }
 
 std::map<std::string, MergeBook::AppUse> MergeBook::Use() const {

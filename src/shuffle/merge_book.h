@@ -30,6 +30,8 @@ struct MergeLimits {
   /// block's end. So there is always room again after a write.
   size_t memory_bytes = size_t{48} << 20;
   size_t partitions_per_app = 200'000;
+  /// Merges of an application that are known, with those that have ended. Every change copies them for readers.
+  size_t shuffles_per_app = 10'000;
 };
 
 /// A partition that is being merged, or whose files are being written.
@@ -128,7 +130,7 @@ class MergeBook {
     std::vector<std::pair<std::shared_ptr<const model::shuffle::Executor>, std::string>> names;  // of finished files
     std::vector<model::StoreRow> rows;  // of ends that count no more
   };
-  /// What a push of a later merge has replaced since the last call; its files go.
+  /// What a push of a later merge has replaced since the last call, so that its files go, and what was forgotten.
   Outdated TakeOutdated() { return std::exchange(outdated_, {}); }
 
   // ---- the end of a shuffle
@@ -171,6 +173,8 @@ class MergeBook {
   /// Rows of kDirsTable before those of kMergedTable.
   base::Status Restore(std::string_view table, std::string_view key, std::string_view value,
                        const std::vector<std::string>& roots);
+  /// After the last row: readers see what came back.
+  void Restored();
 
   const MergeCounters& counters() const { return counters_; }
   size_t memory_bytes() const { return memory_; }
@@ -205,6 +209,7 @@ class MergeBook {
   };
   App* FindApp(std::string_view app);
   void Open(Push& push, App& app);
+  bool MayKnow(int32_t shuffle_id, App& app, const std::string& name);
   void Replace(Shuffle& shuffle, App& app, const wire::spark_shuffle::PushBlockStream& header);
   /// What no write frees.
   size_t Lasting() const { return memory_ - std::min(memory_, 2 * unwritten_ + deferred_ + writing_); }

@@ -154,6 +154,7 @@ TEST_F(MergeBookTest, WhatIsStoredComesBackAndNothingElse) {
   MergeBook after{MergeLimits{}};
   const std::vector<std::string> roots = {"/data"};
   for (const model::StoreRow& row : rows) ASSERT_TRUE(after.Restore(row.table, row.key, row.value, roots).ok());
+  after.Restored();
   EXPECT_FALSE(after.Restore(MergeBook::kDirsTable, "x", "y", roots).ok());
   EXPECT_EQ(after.Find("app")->latest.at(0).merge_id, 3);
   Push late = PushOf(2, 4, 3, 0, 1);
@@ -229,6 +230,32 @@ TEST_F(MergeBookTest, AHostilePusherIsBoundedAndHarmsNobody) {
   for (Push& push : open) book.Cut(push);
   EXPECT_EQ(book.deferred_bytes(), 0u);
   EXPECT_EQ(book.CheckInvariants(), "");
+}
+
+/// Ends, removals and pushes that name one shuffle after another; each would be kept and shown to readers.
+TEST_F(MergeBookTest, AnApplicationHasSoManyMergesAndForgetsRemovedOnesFirst) {
+  MergeBook book(MergeLimits{.shuffles_per_app = 3});
+  book.Register("app", Dirs());
+  const auto push = [&](int32_t shuffle) {
+    Push one = PushOf(1, 0, 0, shuffle);
+    return book.Begin(one) ? PushCode::kTooOldAttempt : book.End(one).code;
+  };
+  EXPECT_TRUE(book.Finalize({"app", -1, 10, 0}).ok());
+  EXPECT_EQ(push(11), PushCode::kSuccess);
+  EXPECT_TRUE(book.RemoveMerge({"app", -1, 12, 0}).ok());
+  EXPECT_EQ(push(13), PushCode::kSuccess) << "in the place of the removed";
+  const auto forgotten = book.TakeOutdated().rows;
+  ASSERT_EQ(forgotten.size(), 1u);
+  EXPECT_TRUE(forgotten[0].remove);
+  EXPECT_EQ(push(14), PushCode::kTooLate);
+  EXPECT_EQ(push(11), PushCode::kSuccess) << "those that are known go on";
+  EXPECT_EQ(book.counters().pushes_limited, 1u);
+  EXPECT_THAT(book.Finalize({"app", -1, 15, 0}).error().message, HasSubstr("has 3 merged shuffles"));
+  EXPECT_TRUE(book.RemoveMerge({"app", -1, 16, 0})->rows.empty());
+  EXPECT_EQ(book.Find("app")->latest.size(), 3u);
+  EXPECT_TRUE(book.Finalize({"app", -1, 11, 0}).ok());
+  book.Register("other", Dirs());
+  EXPECT_TRUE(book.Finalize({"other", -1, 10, 0}).ok()) << "it is a limit for each";
 }
 
 TEST_F(MergeBookTest, WhoFloodsItWithoutWaitingIsToldToTryAgain) {

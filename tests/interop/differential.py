@@ -23,6 +23,7 @@ import peers
 import shuffle_scripts as frames
 
 PATIENCE = 30  # seconds in which an answer must come
+PROGRESS = 60  # seconds between two lines that say how far a comparison is
 FENCE = 0x7e57_0000_0000_0000  # request ids of fences begin here
 
 
@@ -124,6 +125,7 @@ class Play:
         self.of = {}        # request id -> connection on which it was opened
         self.connections = {}
         self.fences = 0
+        self.patient = False  # waits so long for what nobody answers that a busy machine makes no difference
         self.answers = []
         self.files = None
 
@@ -263,6 +265,7 @@ class Comparison:
         self.counts = collections.Counter()
         self.reasons = collections.Counter()
         self.runs = 0
+        self.ending = False  # no further script is to be begun
         self.lock = threading.Lock()
 
     @classmethod
@@ -288,7 +291,8 @@ class Comparison:
 
     def summary(self):
         return (f"{self.counts['scripts']} scripts, {self.counts['answers']} answers compared, {self.counts['failures']} of them failures, "
-                f"{self.counts['unsteady']} differences that did not come again, {self.counts['differ']} scripts differ")
+                f"{self.counts['unsteady']} differences that did not come again, {self.counts['ended']} scripts not played to their end, "
+                f"{self.counts['differ']} scripts differ")
 
     def script(self, seed):
         """With a label that was never used: 12 characters, no two of them alike but for a bit."""
@@ -297,11 +301,14 @@ class Comparison:
             label = "app-" + hashlib.sha256(f"{self.runs} {os.getpid()}".encode()).hexdigest()[:12]
         return self.SCRIPT(seed, label, str(self.root))
 
-    def play(self, seed, kept=None, counted=False):
+    def play(self, seed, kept=None, counted=False, patient=False):
         """The first difference that is not intended, or None; `kept`: indices of the only steps to take."""
         script = self.script(seed)
         steps = [step for at, step in enumerate(script.steps) if kept is None or at in kept]
-        spark, fairlead = (self.PLAY(service, script, steps).run() for service in self.services)
+        plays = [self.PLAY(service, script, steps) for service in self.services]
+        for play in plays:
+            play.patient = patient
+        spark, fairlead = (play.run() for play in plays)
         with self.lock:
             self.counts["scripts"] += counted
             return self.compare(steps, spark, fairlead, counted)
@@ -332,18 +339,37 @@ class Comparison:
         return zip(theirs + [None] * (longest - len(theirs)), ours + [None] * (longest - len(ours)))
 
     def check(self, seeds):
-        """Plays all; those that differ once more, alone."""
-        stopping = {seed for seed in seeds if self.script(seed).stops}
-        together = [seed for seed in seeds if seed not in stopping]
+        """Plays all; those that differ once more, alone on their services. A script that cannot be played to its end ends no other."""
+        stopping = [seed for seed in seeds if self.script(seed).stops]
+        together = sorted(set(seeds) - set(stopping))
         with concurrent.futures.ThreadPoolExecutor(self.AT_ONCE) as pool:
-            found = list(zip(together, pool.map(lambda seed: self.play(seed, counted=True), together)))
-        for seed, difference in itertools.chain(found, ((seed, self.play(seed, counted=True)) for seed in sorted(stopping))):
+            found = list(zip(together, pool.map(self.first, together)))
+        for seed, difference in itertools.chain(found, ((seed, self.first(seed)) for seed in stopping)):
             if difference:
-                self.check_again(seed, difference)
+                self.whole(seed, lambda: self.check_again(seed, difference))
+
+    def first(self, seed):
+        return self.whole(seed, lambda: self.play(seed, counted=True))
+
+    def whole(self, seed, action):
+        """What it gives; None, told and counted, where the script was not played to its end."""
+        try:
+            if not self.ending:
+                return action()
+        except Exception as error:
+            print(f"seed {seed} was not played to its end: {error!r}", flush=True)
+        with self.lock:
+            self.counts["ended"] += 1
+        return None
+
+    def add(self, other):
+        """Counts of another comparison with the same release."""
+        self.counts.update(other.counts)
+        self.reasons.update(other.reasons)
 
     def check_again(self, seed, found):
-        """A difference that does not come again is told and counted, and no failure."""
-        if not self.play(seed):
+        """A difference that does not come again is told and counted, and no failure. One in the order of arrival does not: it is awaited for longer."""
+        if not self.play(seed, patient=True):
             self.counts["unsteady"] += 1
             print(f"seed {seed}: a difference that did not come again\n{found}", flush=True)
             return
@@ -357,7 +383,7 @@ class Comparison:
             if at == found.at:
                 continue
             fewer = [one for one in kept if one != at]
-            other = self.play(seed, set(fewer))
+            other = self.play(seed, set(fewer), patient=True)
             if other and str(other.step)[:20] == str(found.step)[:20] and self.kind(other) == self.kind(found):
                 kept, found = fewer, dataclasses.replace(other, at=found.at)
         return self.told(seed, kept, found)
@@ -371,29 +397,53 @@ class Comparison:
         return [re.sub(r"\d+", "N", str(side))[:60] for side in (difference.spark, difference.fairlead)]
 
 
-def compare(comparison, home, binary, seeds, directory):
-    """Whether all of these seeds agree; the last line printed counts. `comparison`: a kind of Comparison."""
-    release = spark_release(home)
-    root = directory / "roots"
-    root.mkdir()
-    ports = peers.free_ports(2)
-    services = []
-    try:
-        services.append(comparison.start_spark(home, root, directory, ports[0]))
-        services.append(comparison.start_fairlead(binary, release[:3], root, directory, ports[1]))
-        run = comparison(release, services, root)
+class Pair:
+    """Spark's service and Fairlead's over the same directories, and the comparison of scripts on them."""
+
+    def __init__(self, comparison, home, binary, directory):
+        root = directory / "roots"
+        root.mkdir(parents=True)
+        release = spark_release(home)
+        ports = peers.free_ports(2)
+        self.services = []
         try:
-            run.check(seeds)
-        except KeyboardInterrupt:
-            run.counts["ended"] += 1
-            print("ended before all were played", flush=True)
-    finally:
-        for service in services:
+            self.services.append(comparison.start_spark(home, root, directory, ports[0]))
+            self.services.append(comparison.start_fairlead(binary, release[:3], root, directory, ports[1]))
+        except BaseException:
+            self.stop()
+            raise
+        self.run = comparison(release, self.services, root)
+
+    def stop(self):
+        for service in self.services:
             service.stop()
-    for reason, count in run.reasons.most_common():
-        print(f"{count} times as intended: {reason}")
-    print(f"Spark {release}: {run.summary()}", flush=True)
-    return run.agrees()
+
+
+def compare(comparison, home, binary, seeds, directory, pairs=1):
+    """Whether all of these seeds agree; the last line printed counts. `comparison`: a kind of Comparison; `pairs` of services share the seeds."""
+    total = comparison(spark_release(home), [], directory)
+    running = []
+    try:
+        for number in range(pairs):
+            running.append(Pair(comparison, home, binary, directory / str(number)))
+        with concurrent.futures.ThreadPoolExecutor(pairs) as pool:
+            playing = [pool.submit(pair.run.check, seeds[number::pairs]) for number, pair in enumerate(running)]
+            try:
+                while concurrent.futures.wait(playing, PROGRESS).not_done:
+                    print(f"{sum(pair.run.counts['scripts'] for pair in running)} of {len(seeds)} scripts, {sum(pair.run.counts['differ'] for pair in running)} differ", flush=True)
+            except KeyboardInterrupt:
+                for pair in running:
+                    pair.run.ending = True
+        for done in playing:
+            done.result()
+    finally:
+        for pair in running:
+            total.add(pair.run)
+            pair.stop()
+        for reason, count in total.reasons.most_common():
+            print(f"{count} times as intended: {reason}")
+        print(f"Spark {total.release}: {total.summary()}", flush=True)
+    return total.agrees()
 
 
 def main(comparison, description):
@@ -402,11 +452,12 @@ def main(comparison, description):
     parser.add_argument("--fairlead", required=True, type=lambda text: pathlib.Path(text).resolve())
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1, help="the first")
+    parser.add_argument("--pairs", type=int, default=1, help="services of each kind that share the seeds (1)")
     arguments = parser.parse_args()
     # In memory where that is possible: scripts make thousands of directories.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     directory = pathlib.Path(tempfile.mkdtemp(prefix="differential-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None))
     try:
-        return 0 if compare(comparison, arguments.spark, arguments.fairlead, range(arguments.seed, arguments.seed + arguments.seeds), directory) else 1
+        return 0 if compare(comparison, arguments.spark, arguments.fairlead, range(arguments.seed, arguments.seed + arguments.seeds), directory, arguments.pairs) else 1
     finally:
         shutil.rmtree(directory, ignore_errors=True)

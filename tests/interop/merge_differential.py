@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`fairlead shuffle` that merges held against Spark's own merging service on random exchanges (merge_scripts.py).
 
-usage: merge_differential.py --spark HOME --fairlead BINARY [--seeds N] [--seed S]
+usage: merge_differential.py --spark HOME --fairlead BINARY [--seeds N] [--seed S] [--pairs P]
 Each script runs on Spark's service and then on Fairlead's, on the same directories made anew. Compared are all answers, with the merged
 bytes, their chunks and bitmaps among them, and whether connections stay open.
 """
@@ -21,7 +21,7 @@ CHUNK_BYTES = 1000
 RESOLVER = "org.apache.spark.network.shuffle.RemoteBlockPushResolver"
 SETTINGS = {"spark.shuffle.push.server.mergedShuffleFileManagerImpl": RESOLVER,
             "spark.shuffle.push.server.minChunkSizeInMergedShuffleFile": f"{CHUNK_BYTES}b"}
-IN_TIME, IN_TIME_COLD = 0.02, 0.5  # seconds after which bytes that nobody answers have arrived; where the service has just come back
+IN_TIME, IN_TIME_COLD = 0.02, 0.5  # seconds after which bytes that nobody answers have arrived; where the service has just come back, or the machine is busy
 
 
 class Restartable:
@@ -44,14 +44,16 @@ class Restartable:
 class Play(differential.Play):
     def __init__(self, *words):
         super().__init__(*words)
-        self.in_time = IN_TIME
+        self.restarted = False
+
+    in_time = property(lambda self: IN_TIME_COLD if self.patient or self.restarted else IN_TIME)
 
     def step(self, step):
         if step.then == "restart":
             for number in list(self.connections):
                 self.connections.pop(number).close()
             self.service.restart()
-            self.in_time = IN_TIME_COLD
+            self.restarted = True
             return []
         connection = self.connections.get(step.connection)
         if connection is None:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """`fairlead shuffle` held against Spark's own external shuffle service on random exchanges (shuffle_scripts.py).
 
-usage: shuffle_differential.py --spark HOME --fairlead BINARY [--seeds N] [--seed S]
+usage: shuffle_differential.py --spark HOME --fairlead BINARY [--seeds N] [--seed S] [--pairs P]
 Each script runs on Spark's service and then on Fairlead's, which is told to answer as the same release, on the same files at the same path,
 made anew. Compared are all answers, whether connections stay open, and the files that are left. Fails on a difference that INTENDED does not
 name, after it has left out the steps that the difference does not need.

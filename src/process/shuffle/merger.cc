@@ -100,6 +100,7 @@ base::Status Merger::Recover(std::vector<env::UnreadRow>& unread) {
       unread.push_back({row.table, row.key, read.error().message});
     }
   }
+  book_.Restored();
   Follow();
   return {};
 }
@@ -174,6 +175,14 @@ void Merger::Push(PushBatch batch) {
   });
 }
 
+/// What the book says is replaced or forgotten; before anything else about the same shuffles is stored.
+void Merger::DropOutdated() {
+  fairlead::shuffle::MergeBook::Outdated outdated = book_.TakeOutdated();
+  Discard(outdated.dropped, true);
+  for (auto& [dirs, name] : outdated.names) RemoveFiles(std::move(dirs), {std::move(name)});
+  Commit(std::move(outdated.rows), [](const std::string&) {});
+}
+
 void Merger::OnBatch(PushBatch& batch) {
   const size_t bytes = BytesOf(batch);
   const size_t before = coming_.fetch_sub(bytes);
@@ -183,10 +192,7 @@ void Merger::OnBatch(PushBatch& batch) {
     if (auto answer = OnPart(batch, part)) answers.push_back(*std::move(answer));
   }
   batch.parts.clear();
-  fairlead::shuffle::MergeBook::Outdated outdated = book_.TakeOutdated();
-  Discard(outdated.dropped, true);
-  for (auto& [dirs, name] : outdated.names) RemoveFiles(std::move(dirs), {std::move(name)});
-  Commit(std::move(outdated.rows), [](const std::string&) {});
+  DropOutdated();
   WriteSome();
   Follow();
   if (answers.empty()) return;
@@ -319,6 +325,7 @@ void Merger::Finalize(wire::spark_shuffle::FinalizeShuffleMerge request, env::Lo
 
 void Merger::OnFinalize(Ending ending) {
   auto finishing = book_.Finalize(ending.request);
+  DropOutdated();
   if (!finishing.ok()) return ending.done(finishing.error());
   Discard(finishing->dropped, true);
   ending.entries = std::move(finishing->entries);
@@ -410,6 +417,7 @@ void Merger::Remove(wire::spark_shuffle::RemoveShuffleMerge request, env::Loop& 
   loop_.Post([this, alive = std::weak_ptr(alive_), request = std::move(request), &reply_on, done = std::move(done)] {
     if (alive.expired()) return;
     auto removal = book_.RemoveMerge(request);
+    DropOutdated();
     const auto reply = [&reply_on, done](const base::Status& status) {
       reply_on.Post([done, status] { done(status); });
     };

@@ -68,6 +68,7 @@ class Merger final : public MergeOwner {
 
   /// Of bytes that workers have read and the book has not seen.
   size_t ComingMax() const { return config_.merge_limits.memory_bytes / 8; }
+  void DropOutdated();
   void OnBatch(PushBatch& batch);
   std::optional<PushAnswered> OnPart(const PushBatch& batch, endpoints::shuffle::PushPart& part);
   void WriteSome();
