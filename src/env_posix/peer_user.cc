@@ -86,6 +86,9 @@ std::optional<uid_t> OwnerOf(const End& own, const End& other) {
   const auto* found = static_cast<const inet_diag_msg*>(NLMSG_DATA(head));
   // Sockets that no process holds any more (closed with bytes under way, TIME_WAIT) have no inode, and count as root's.
   if (found->idiag_inode == 0) return std::nullopt;
+  // Where there is no such connection the kernel names who listens at that port: a caller on another machine with the
+  // same port would pass as him.
+  if (found->id.idiag_sport != own.port || found->id.idiag_dport != other.port) return std::nullopt;
   return found->idiag_uid;
 }
 
@@ -108,6 +111,11 @@ bool KernelTells() {
 
 }  // namespace
 
+std::optional<uid_t> UserOfConnection(const sockaddr_storage& peer, const sockaddr_storage& local) {
+  const auto own = EndOf(peer), other = EndOf(local);
+  return own && other ? OwnerOf(*own, *other) : std::nullopt;
+}
+
 std::optional<uid_t> PeerUser(int connection) {
   sockaddr_storage local{}, peer{};
   socklen_t local_size = sizeof local, peer_size = sizeof peer;
@@ -115,8 +123,7 @@ std::optional<uid_t> PeerUser(int connection) {
       ::getpeername(connection, reinterpret_cast<sockaddr*>(&peer), &peer_size) != 0) {
     return std::nullopt;
   }
-  const auto own = EndOf(peer), other = EndOf(local);
-  return own && other ? OwnerOf(*own, *other) : std::nullopt;
+  return UserOfConnection(peer, local);
 }
 
 base::Status TakeCallsOnlyFrom(std::vector<uid_t> users) {

@@ -14,6 +14,9 @@ namespace fairlead::env_posix {
 /// the kernel). nullopt: the other end is on another machine, has gone, or belongs to no process any more.
 std::optional<uid_t> PeerUser(int connection);
 
+/// The same of the connection between these addresses.
+std::optional<uid_t> UserOfConnection(const sockaddr_storage& peer, const sockaddr_storage& local);
+
 /// From now on every listener of TCP in this process takes connections from processes of `users` and of root alone, and
 /// closes others unread. To be called before there are threads or listeners. An Error: the kernel does not tell whose a
 /// connection is.

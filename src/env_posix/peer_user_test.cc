@@ -52,6 +52,27 @@ TEST(PeerUser, IsWhoHoldsTheOtherEnd) {
   EXPECT_EQ(PeerUser(Pair(AF_INET6).accepted), ::geteuid());
 }
 
+sockaddr_storage At(const char* host, in_port_t port) {
+  sockaddr_storage address{};
+  auto& v4 = reinterpret_cast<sockaddr_in&>(address);
+  v4.sin_family = AF_INET;
+  v4.sin_port = port;
+  EXPECT_EQ(::inet_pton(AF_INET, host, &v4.sin_addr), 1);
+  return address;
+}
+
+TEST(PeerUser, WhoListensAtThePortOfACallerIsNotTheCaller) {
+  const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
+  ASSERT_EQ(::listen(listener, 1), 0);  // at every address
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  ASSERT_EQ(::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  for (const char* caller : {"127.0.0.1", "10.255.255.1"}) {
+    EXPECT_EQ(UserOfConnection(At(caller, address.sin_port), At("127.0.0.1", htons(9))), std::nullopt) << caller;
+  }
+  ::close(listener);
+}
+
 TEST(PeerUser, IsNobodyOnceThatEndIsClosed) {
   Pair pair(AF_INET);
   EXPECT_EQ(::send(pair.caller, "bytes", 5, 0), 5);
