@@ -581,7 +581,7 @@ http::Response Web::Metrics() const {
           static_cast<int64_t>(logins.unauthorized));
   counter("rpc_unprotected_total", "Messages of RPC outside of the protection that was agreed on",
           static_cast<int64_t>(logins.unprotected));
-  counter("web_refused_total", "HTTP requests refused for the name, the site or the target that they give",
+  counter("web_refused_total", http::kWebRefusedHelp.data(),
           static_cast<int64_t>(server_->refused()));
   counter("web_logins_refused_total", "HTTP requests with a ticket that is refused",
           static_cast<int64_t>(login_.refused()));
