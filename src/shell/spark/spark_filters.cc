@@ -22,7 +22,7 @@ process::http::Server::Handler Guarded(env::Loop& loop, const std::optional<proc
                                        uint64_t& refused, process::http::Server::Handler handler) {
   if (!filter) return handler;
   return [&loop, &filter, &refused, handler = std::move(handler)](const process::http::Request& request,
-                                                        const process::http::Server::Reply& reply) {
+                                                                  const process::http::Server::Reply& reply) {
     auto refusal = filter->Check(request, loop.Wall());
     if (!refusal) return handler(request, reply);
     ++refused;

@@ -321,11 +321,12 @@ base::Status OpenPage(env_posix::PosixLoop& loop, sw::WorkerPages& pages, Worker
     if (!worker) return reply(http::TextResponse(503, "the worker starts"));
     pages.Handle(*worker, request, reply);
   };
-  auto server = ListenOnNextFree(log, settings.web, settings.port_retries, "the page", "--webui-port or spark.worker.ui.port",
-                          [&](const env::Endpoint& at) {
-                            return http::Server::Listen(loop, loop, at, hosts,
-                                                        Guarded(loop, settings.page_filter, port.logins_refused, serve));
-                          });
+  auto server =
+      ListenOnNextFree(log, settings.web, settings.port_retries, "the page", "--webui-port or spark.worker.ui.port",
+                       [&](const env::Endpoint& at) {
+                         return http::Server::Listen(loop, loop, at, hosts,
+                                                     Guarded(loop, settings.page_filter, port.logins_refused, serve));
+                       });
   if (!server.ok()) return server.error();
   port.server = *std::move(server);
   return {};
