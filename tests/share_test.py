@@ -15,10 +15,10 @@ SHARE = ROOT / "share"
 PROMTOOL = shutil.which("promtool")
 # Where metrics are made: the file, what their names begin with, and how a name is written there.
 SOURCES = [("src/process/rm/web_metrics.cc", "fairlead_rm_", r'(?:Counters?|Gauges?|Seconds|each)\("(\w+)"'),
-           ("src/process/spark_master/master_json.cc", "fairlead_spark_master_", r'(?:Gauge|Counters)\("(\w+)"'),
-           ("src/process/spark_worker/worker_page.cc", "fairlead_spark_worker_", r'(?:Gauge|Counters)\("(\w+)"'),
+           ("src/process/spark_master/master_json.cc", "fairlead_spark_master_", r'(?:Gauge|Counters?)\("(\w+)"'),
+           ("src/process/spark_worker/worker_page.cc", "fairlead_spark_worker_", r'(?:Gauge|Counters?)\("(\w+)"'),
            ("src/process/nm/web.cc", "fairlead_nm_", r'(?:counter|Counters|Gauge)\("(\w+)"'),
-           ("src/shell/shuffle/page.cc", "fairlead_shuffle_", r'\{"(\w+)", (?:true|false), ')]
+           ("src/shell/shuffle/page.cc", "fairlead_shuffle_", r'(?:\{|Counter\()"(\w+)", (?:true|false|http::)')]
 
 
 def metrics():

@@ -168,20 +168,21 @@ std::optional<std::string> HadoopConf::Variable(const std::string& name, int dep
   return std::nullopt;
 }
 
+/// What a variable stands for is looked through in its turn, as in Hadoop (Configuration.substituteVars), but only so
+/// many times in one value: variables that name each other twice would stand for more than any memory holds.
 std::string HadoopConf::Expand(const std::string& raw, int depth) const {
   if (depth > kExpansionDepthMax) return raw;
-  std::string out;
-  size_t position = 0;
-  while (position < raw.size()) {
-    const size_t open = raw.find("${", position);
-    const size_t close = open == std::string::npos ? open : raw.find('}', open);
-    if (close == std::string::npos) break;
-    out.append(raw, position, open - position);
-    const auto value = Variable(raw.substr(open + 2, close - open - 2), depth);
-    out += value ? *value : raw.substr(open, close - open + 1);
-    position = close + 1;
+  std::string out, rest = raw;
+  for (int substituted = 0;;) {
+    const size_t open = rest.find("${");
+    const size_t close = open == std::string::npos ? open : rest.find('}', open);
+    if (close == std::string::npos) return out + rest;
+    out.append(rest, 0, open);
+    const auto value = Variable(rest.substr(open + 2, close - open - 2), kExpansionDepthMax);  // as it is written
+    if (!value) out.append(rest, open, close - open + 1);
+    if (value && ++substituted > kExpansionDepthMax) return raw;
+    rest = (value ? *value : "") + rest.substr(close + 1);
   }
-  return out.append(raw, position);
 }
 
 std::optional<std::string> HadoopConf::Find(const std::string& key) const {

@@ -57,6 +57,21 @@ TEST(HadoopConf, VariablesComeFromKeysDefaultsAndEnvironment) {
   EXPECT_EQ(conf->String("loop"), "${loop}");
 }
 
+TEST(HadoopConf, VariablesThatStandForMuchStayAsTheyAreWritten) {
+  std::string properties;
+  for (int i = 0; i < 12; ++i) {
+    std::string ten;
+    for (int k = 0; k < 10; ++k) ten += "${a" + std::to_string(i + 1) + "}";
+    properties += Property("a" + std::to_string(i), ten);
+  }
+  properties += Property("a12", "x") + Property("twice", "${twice}${twice}") + Property("chain", "${a11}/${a12}");
+  const auto conf = HadoopConf::Load("/c", {}, Reading({{"/c/yarn-site.xml", File(properties)}}));
+  ASSERT_TRUE(conf.ok());
+  EXPECT_LT(conf->String("a0").size(), 100U);
+  EXPECT_EQ(conf->String("twice"), "${twice}${twice}");
+  EXPECT_EQ(conf->String("chain"), "xxxxxxxxxx/x");
+}
+
 TEST(HadoopConf, IncludesAreReadRelativeToTheirFile) {
   const auto conf = HadoopConf::Load(
       "/c", {},

@@ -148,7 +148,8 @@ class Standalone(unittest.TestCase):
     def spawn(self, name, *words):
         environment = {**os.environ, "JAVA_HOME": str(self.directory / "java"), "SPARK_LOCAL_DIRS": str(self.directory), **self.environment}
         with open(self.directory / f"{name}.log", "ab") as log:
-            command_line = [FAIRLEAD, *words, "--spark-home", self.home, "--properties-file", self.directory / "properties"]
+            of_spark = () if words[0] == "shuffle" else ("--spark-home", self.home, "--properties-file", self.directory / "properties")
+            command_line = [FAIRLEAD, *words, *of_spark]
             self.processes[name] = subprocess.Popen([str(word) for word in command_line], stdout=log, stderr=log, env=environment)
 
     def stop(self):
@@ -468,11 +469,52 @@ class Callers(Standalone):
         self.web = web
         self.assertEqual((self.answered(web, None), self.answered(web, 65534)), (True, False))
 
-    def spawn(self, name, *words):
-        if name != "shuffle":
-            return super().spawn(name, *words)
-        with open(self.directory / f"{name}.log", "ab") as log:
-            self.processes[name] = subprocess.Popen([str(word) for word in (FAIRLEAD, *words)], stdout=log, stderr=log)
+
+class Counters(Standalone):
+    """Whoever is refused before a handler sees him is counted, by kind (alerts FairleadLoginsFail, FairleadRequestsRefused)."""
+
+    properties = {"spark.authenticate": "true", "spark.authenticate.secret": "known to some"}
+
+    def count(self, name, port):
+        text = ask_web(port, "/metrics")[1].decode()
+        return int(re.search(rf"^fairlead_\w+_{name} (\d+)$", text, re.MULTILINE)[1])
+
+    def login(self, port, words):
+        """One that does not know the secret, and goes when it is told so."""
+        peer = self.peer(port)
+        peer.socket.sendall(words)
+        peer.read(lambda frame: True)
+        peer.close()
+
+    def test_logins_and_requests(self):
+        for port, web in ((self.master, self.web), (self.worker_port, self.worker_web)):
+            with self.subTest(web=web):
+                self.login(port, ask(b"\xde\xad", ""))                     # no handshake
+                self.login(port, one_way(registration()))                  # none at all
+                until(lambda web=web: self.refused("login", web) == 2, "both are counted")
+                self.assertEqual(self.refused("words", web), 0)
+                self.assertEqual(ask_web(web, "/", host="evil.example")[0], 421)
+                self.assertEqual(ask_web(web, "/", "POST", headers={"Sec-Fetch-Site": "cross-site"})[0], 403)
+                self.assertEqual(self.count("web_refused_total", web), 2)
+
+    def test_tokens(self):
+        self.processes["master"].kill()
+        self.processes["master"].wait()
+        (rest,) = free_ports(1)
+        with open(self.directory / "properties", "a", encoding="ascii") as file:
+            file.write(f"spark.master.rest.enabled true\nspark.master.rest.port {rest}\nspark.master.rest.filters org.apache.spark.ui.JWSFilter\n"
+                       f"spark.org.apache.spark.ui.JWSFilter.param.secretKey {'A' * 43}\n")
+        self.start_master()
+        for headers in ({}, {"Authorization": "Bearer x.y.z"}):
+            self.assertEqual(ask_web(rest, "/v1/submissions/status/driver-1", headers=headers)[0], 403)
+        self.assertEqual(self.count("web_logins_refused_total", self.web), 2)
+
+    def test_the_shuffle_service(self):
+        port, web = free_ports(2)
+        self.spawn("shuffle", "shuffle", "--port", port, "--web-port", web, "--local-roots", self.directory)
+        until(lambda: ask_web(web, "/healthz")[0] == 200, "the shuffle service")
+        self.assertEqual(ask_web(web, "/status", host="evil.example")[0], 421)
+        self.assertEqual(self.count("webRefused", web), 1)
 
 
 class Sockets(Standalone):

@@ -107,6 +107,9 @@ TEST_F(HttpTest, WhatIsRefusedIsCounted) {
   EXPECT_EQ(server_->refused(), 1U);
   EXPECT_EQ(Get("/")->body, "ok");
   EXPECT_EQ(server_->refused(), 1U);
+  Raw("no words of HTTP\r\n\r\n");
+  Raw("PUT / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n");
+  EXPECT_EQ(server_->refused(), 3U);
 }
 
 TEST_F(HttpTest, APageThatThrowsIsAnsweredForAndTheServerGoesOn) {

@@ -29,6 +29,14 @@ class Histogram {
   int64_t sum_ns_ = 0;
 };
 
+/// Requests that the handlers of a daemon's web ports have not seen; for /metrics.
+struct WebRefusals {
+  uint64_t requests = 0;  // for their name, site or form (Server::refused)
+  uint64_t logins = 0;    // for their token
+};
+inline constexpr std::string_view kWebRefusedHelp =
+    "HTTP requests refused for the name, the site or the target that they give, their form or their length";
+
 /// /metrics in Prometheus' text format (version 0.0.4). Names carry their unit, counters end in _total; every one has a
 /// sentence that says what it is.
 class MetricsText {

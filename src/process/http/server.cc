@@ -108,6 +108,7 @@ class ServerImpl final : public Server {
   env::Endpoint local() const override { return listener_->local(); }
   size_t held_bytes() const override { return peers_.held_bytes(); }
   uint64_t refused() const override { return refused_; }
+  void CountRefused() { ++refused_; }
 
   enum class Ending { kAfterFlush, kNow };
   void Remove(uint64_t id, Ending ending = Ending::kAfterFlush) {
@@ -132,7 +133,7 @@ class ServerImpl final : public Server {
     };
     request.asker = sessions_.find(session)->second;
     if (auto refusal = Refusal(hosts_, request)) {
-      ++refused_;
+      CountRefused();
       return reply(*std::move(refusal));
     }
     Guard(request, reply, [&] { handler_(std::move(request), reply); });
@@ -326,6 +327,7 @@ void Session::Answer(uint64_t request_number, Response response) {
 }
 
 void Session::Refuse(int status, const std::string& why) {
+  server_.CountRefused();
   Send(TextResponse(status, why + "\n"), false, false);
   server_.Remove(id_);
 }

@@ -41,7 +41,7 @@ class Server {
   virtual env::Endpoint local() const = 0;
   /// What its connections hold in memory: bytes not parsed, answers not taken.
   virtual size_t held_bytes() const = 0;
-  /// Requests that Refusal() did not let pass.
+  /// Requests that Refusal() did not let pass, and those that are no HTTP or too long.
   virtual uint64_t refused() const = 0;
 };
 

@@ -581,8 +581,7 @@ http::Response Web::Metrics() const {
           static_cast<int64_t>(logins.unauthorized));
   counter("rpc_unprotected_total", "Messages of RPC outside of the protection that was agreed on",
           static_cast<int64_t>(logins.unprotected));
-  counter("web_refused_total", "HTTP requests refused for the name, the site or the target that they give",
-          static_cast<int64_t>(server_->refused()));
+  counter("web_refused_total", http::kWebRefusedHelp.data(), static_cast<int64_t>(server_->refused()));
   counter("web_logins_refused_total", "HTTP requests with a ticket that is refused",
           static_cast<int64_t>(login_.refused()));
   out.Gauge("store_rows_unread", "Rows of the state store that cannot be read and are left out",

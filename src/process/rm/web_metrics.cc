@@ -89,8 +89,7 @@ void Web::Metrics(const Reply& reply) {
               logins.unauthorized);
   out.Counter("rpc_unprotected_total", "Messages of RPC outside of the protection that was agreed on",
               logins.unprotected);
-  out.Counter("web_refused_total", "HTTP requests refused for the name, the site or the target that they give",
-              port_->refused());
+  out.Counter("web_refused_total", http::kWebRefusedHelp, port_->refused());
   out.Counter("web_logins_refused_total", "HTTP requests with a ticket, token or doAs that is refused",
               login_.refused());
   out.Gauge("store_rows_unread", "Rows of the state store that cannot be read and are left out",

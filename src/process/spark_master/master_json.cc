@@ -380,7 +380,7 @@ http::SparkGauges ApplicationGauges(const StandaloneCluster& cluster) {
 
 }  // namespace
 
-http::Response MasterMetrics(const StandaloneCluster& cluster) {
+http::Response MasterMetrics(const StandaloneCluster& cluster, const http::WebRefusals& web) {
   const Totals totals = TotalsOf(cluster);
   const ss::Master& core = cluster.core();
   http::MetricsText text("fairlead_spark_master_");
@@ -395,6 +395,8 @@ http::Response MasterMetrics(const StandaloneCluster& cluster) {
   text.Gauge("can_store", "0 while nothing can be stored, and so nothing is promised.", cluster.store_error().empty());
   text.Gauge("rows_set_aside", "Stored rows that cannot be read.", static_cast<int64_t>(cluster.set_aside().size()));
   text.Counters("refusals_total", spark_rpc::kRefusalsHelp, "kind", spark_rpc::ByName(cluster.refusals()));
+  text.Counter("web_refused_total", http::kWebRefusedHelp, web.requests);
+  text.Counter("web_logins_refused_total", "HTTP requests without a token that the port's filter takes.", web.logins);
   return text.ToResponse();
 }
 
@@ -558,7 +560,7 @@ http::Response MasterPages::Answer(const http::Request& request) const {
   if (path == "/fairlead/use") return Json(UseJson(cluster));
   if (path == "/fairlead/notices") return Json(NoticesJson(cluster));
   if (path == "/fairlead/pages") return Json(PagesJson(cluster, proxy_));
-  if (path == "/metrics") return MasterMetrics(cluster);
+  if (path == "/metrics") return MasterMetrics(cluster, web_refusals_());
   if (path == "/healthz") return http::TextResponse(200, "ok\n");
   if (path == "/readyz") {  // applications and drivers are taken
     if (!cluster.store_error().empty()) {

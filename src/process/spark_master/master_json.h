@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include "env/alive.h"
 #include "process/http/http.h"
+#include "process/http/metrics.h"
 #include "process/http/server.h"
 #include "process/http/static_file.h"
 #include "process/spark_master/master_proxy.h"
@@ -62,7 +64,7 @@ std::string MasterJson(const MasterView& view, const std::string& field, bool sp
 /// forms: `/metrics/{master,applications}/{json,prometheus}/`. Nothing for any other path.
 std::optional<http::Response> SparkMetrics(const StandaloneCluster& cluster, std::string path);
 /// `/metrics`, for Prometheus.
-http::Response MasterMetrics(const StandaloneCluster& cluster);
+http::Response MasterMetrics(const StandaloneCluster& cluster, const http::WebRefusals& web);
 /// The executors of an application, the latest 200 of this life of the master with those that have ended:
 /// `/fairlead/executors` (appId).
 std::string ExecutorsJson(const StandaloneCluster& cluster, const std::string& id);
@@ -91,9 +93,14 @@ std::string AboutJson(const MasterAbout& about);
 /// /fairlead/pages, /healthz, and /readyz: whether it is ALIVE and can store what it promises. On the loop's thread.
 class MasterPages {
  public:
-  /// Both outlive it.
-  MasterPages(env::Loop& loop, StandaloneMaster& master, ReverseProxy proxy, MasterAbout about)
-      : loop_(loop), master_(master), proxy_(std::move(proxy)), about_(std::move(about)) {}
+  /// `loop` and `master` outlive it. `web_refusals`: of the master's web ports.
+  MasterPages(env::Loop& loop, StandaloneMaster& master, ReverseProxy proxy, MasterAbout about,
+              std::function<http::WebRefusals()> web_refusals)
+      : loop_(loop),
+        master_(master),
+        proxy_(std::move(proxy)),
+        about_(std::move(about)),
+        web_refusals_(std::move(web_refusals)) {}
 
   void Handle(const http::Request& request, const http::Server::Reply& reply);
 
@@ -108,6 +115,7 @@ class MasterPages {
   StandaloneMaster& master_;
   const ReverseProxy proxy_;
   const MasterAbout about_;
+  const std::function<http::WebRefusals()> web_refusals_;
   struct Asked {
     std::vector<http::Server::Reply> served;   // by the text that is being made
     std::vector<http::Server::Reply> waiting;  // for the next one

@@ -51,7 +51,10 @@ void Connection::AskHandshake(std::string_view body) {
 
 void Connection::OnHandshakeRequest(const st::Frame& frame) {
   if (!refusal_.empty()) return Close(refusal_);
-  if (frame.type != st::FrameType::kRpcRequest) return Close("a message of one that has not authenticated");
+  if (frame.type != st::FrameType::kRpcRequest) {
+    refusal_ = "a message of one that has not authenticated";
+    return Close(refusal_);
+  }
   auto step = server_->Answer(frame.body);
   std::string answer;
   if (!step.ok()) {

@@ -69,6 +69,8 @@ class Connection final : private env::StreamHandler {
   uint64_t messages() const { return messages_; }
   /// Whether it was this side that ended it, with a reason: the peer is not served.
   bool refused() const { return refused_; }
+  /// Whether the peer has tried to show that it has the secret, and has not. It may be the peer that ended it then.
+  bool login_refused() const { return server_ != nullptr && !refusal_.empty(); }
 
  private:
   void OnData(std::string_view bytes) override;

@@ -18,7 +18,7 @@ void Guest::Sit(peers::PeerTable& table, std::unique_ptr<Connection> its, base::
 }
 
 const char* NameOf(Refusal kind) {
-  constexpr const char* kNames[kRefusals] = {"words", "overdue", "crowd", "place", "many"};
+  constexpr const char* kNames[kRefusals] = {"words", "overdue", "crowd", "place", "many", "login"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -56,6 +56,7 @@ void Guest::Refuse(Refusal kind, const std::string& why) {
 }
 
 void Guest::CountRefusal(Refusals& refusals) const {
+  if (connection->login_refused()) return refusals.Count(Refusal::kLogin);
   if (connection->refused()) refusals.Count(refusal_);
 }
 

@@ -19,8 +19,9 @@ enum class Refusal : uint8_t {
   kCrowd,    ///< its place was needed, or all hold too much
   kPlace,    ///< it named the place of another
   kMany,     ///< too much waits or is remembered already
+  kLogin,    ///< it has not shown that it has the secret
 };
-inline constexpr size_t kRefusals = 5;
+inline constexpr size_t kRefusals = 6;
 
 /// How many peers of a daemon were not served, by kind; for /metrics.
 class Refusals {
@@ -36,7 +37,7 @@ const char* NameOf(Refusal kind);
 /// What /metrics says of them, and how many of each.
 inline constexpr const char* kRefusalsHelp =
     "Peers that were not served: words (not understood), overdue (silent), crowd (no place, or too much held), "
-    "place (another's), many (too much is remembered or waits).";
+    "place (another's), many (too much is remembered or waits), login (without the secret).";
 std::vector<std::pair<std::string, int64_t>> ByName(const Refusals& refusals);
 
 /// A connection at a port of Spark's RPC, with its place among all of that port.
@@ -56,7 +57,7 @@ struct Guest : peers::Peer {
   bool Overdue(base::Instant now);
   /// As Connection::Close, for a reason of this kind.
   void Refuse(Refusal kind, const std::string& why);
-  /// Once it is closed: counts why.
+  /// Once it is closed: counts why, where it was not served.
   void CountRefusal(Refusals& refusals) const;
 
   void Evict() override { Refuse(Refusal::kCrowd, "there are too many connections, or they hold too much"); }

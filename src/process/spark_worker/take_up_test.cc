@@ -60,7 +60,7 @@ TEST(TakeUp, WhatCannotBeReadIsEndedAndCountedAndTheRestIsTakenUp) {
   ASSERT_EQ((*worker)->executors().size(), 1U);
   EXPECT_EQ((*worker)->executors().begin()->second.launch.executor, 3);
   EXPECT_NE(WorkerNotices(**worker).find("the record of app-1/2"), std::string::npos);
-  EXPECT_NE(WorkerMetrics(**worker).body.find("fairlead_spark_worker_runs_unread 2"), std::string::npos);
+  EXPECT_NE(WorkerMetrics(**worker, {}).body.find("fairlead_spark_worker_runs_unread 2"), std::string::npos);
 }
 
 }  // namespace

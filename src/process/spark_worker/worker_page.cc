@@ -94,7 +94,7 @@ std::optional<std::string> LogDirectory(const http::Request& request) {
 
 }  // namespace
 
-http::Response WorkerMetrics(const SparkWorker& worker) {
+http::Response WorkerMetrics(const SparkWorker& worker, const http::WebRefusals& web) {
   http::MetricsText text("fairlead_spark_worker_");
   text.Gauge("registered", "1 where a master has registered this worker.", worker.registered() ? 1 : 0);
   text.Gauge("cores", "Cores that it offers.", worker.settings().cores);
@@ -106,6 +106,8 @@ http::Response WorkerMetrics(const SparkWorker& worker) {
   text.Gauge("runs_unread", "Executors and drivers of an earlier worker that could not be read, and were ended.",
              static_cast<int64_t>(worker.unread().size()));
   text.Counters("refusals_total", spark_rpc::kRefusalsHelp, "kind", spark_rpc::ByName(worker.refusals()));
+  text.Counter("web_refused_total", http::kWebRefusedHelp, web.requests);
+  text.Counter("web_logins_refused_total", "HTTP requests without a token that the port's filter takes.", web.logins);
   return text.ToResponse();
 }
 
@@ -246,7 +248,9 @@ http::Response Page(const SparkWorker& worker, const http::Request& request);
 void WorkerPages::Handle(const SparkWorker& worker, const http::Request& request, const http::Server::Reply& reply) {
   const bool reads = request.method == "GET" || request.method == "HEAD";
   const bool log = request.path == "/log" || request.path == "/log/";
-  reads&& log ? Log(worker, request, reply) : reply(Page(worker, request));
+  if (reads && log) return Log(worker, request, reply);
+  if (reads && request.path == "/metrics") return reply(WorkerMetrics(worker, web_refusals_()));
+  reply(Page(worker, request));
 }
 
 namespace {
@@ -264,7 +268,6 @@ http::Response Page(const SparkWorker& worker, const http::Request& request) {
   if (path == "/fairlead/runs") return http::JsonResponse(200, WorkerRunsJson(worker));
   if (path == "/fairlead/notices") return http::JsonResponse(200, WorkerNotices(worker));
   if (path == "/metrics/prometheus") return http::SparkPrometheus(GaugesOf(worker));
-  if (path == "/metrics") return WorkerMetrics(worker);
   if (path == "/healthz") return http::TextResponse(200, "ok\n");
   if (path == "/readyz") {  // executors may be started here
     if (!worker.registered()) return http::TextResponse(503, "not registered yet\n");

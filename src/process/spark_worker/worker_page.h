@@ -1,6 +1,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 #include "env/disk.h"
 #include "env/loop.h"
 #include "process/http/http.h"
+#include "process/http/metrics.h"
 #include "process/http/server.h"
 #include "process/spark_worker/log_files.h"
 #include "process/spark_worker/spark_worker.h"
@@ -25,7 +27,7 @@ std::string WorkerRunsJson(const SparkWorker& worker);
 /// `/metrics/json/`: the gauges of Spark's WorkerSource.
 std::string WorkerGauges(const SparkWorker& worker);
 /// `/metrics`, for Prometheus.
-http::Response WorkerMetrics(const SparkWorker& worker);
+http::Response WorkerMetrics(const SparkWorker& worker, const http::WebRefusals& web);
 
 /// `/fairlead/notices`: what an operator should know, a sentence each.
 std::string WorkerNotices(const SparkWorker& worker);
@@ -34,7 +36,9 @@ std::string WorkerNotices(const SparkWorker& worker);
 /// /healthz, and /readyz: whether executors may be started here. On the loop's thread.
 class WorkerPages {
  public:
-  WorkerPages(env::Loop& loop, env::Disk& disk) : loop_(loop), disk_(disk) {}
+  /// `loop` and `disk` outlive it. `web_refusals`: of the page's port.
+  WorkerPages(env::Loop& loop, env::Disk& disk, std::function<http::WebRefusals()> web_refusals)
+      : loop_(loop), disk_(disk), web_refusals_(std::move(web_refusals)) {}
 
   void Handle(const SparkWorker& worker, const http::Request& request, const http::Server::Reply& reply);
 
@@ -57,6 +61,7 @@ class WorkerPages {
 
   env::Loop& loop_;
   env::Disk& disk_;
+  const std::function<http::WebRefusals()> web_refusals_;
   std::deque<LogOrder> orders_;                                                         // the first one is being read
   std::shared_ptr<LogFiles::Lengths> lengths_ = std::make_shared<LogFiles::Lengths>();  // of who reads
   env::Alive alive_;

@@ -269,8 +269,11 @@ void ShufflePage::Answer(const http::Request& request, const http::Server::Reply
       reply(http::JsonResponse(200, StatusJson(status, config_).dump(-1, ' ', true, json::error_handler_t::replace)));
     });
   } else if (request.path == "/metrics") {
-    runtime_.CollectStatus(
-        [reply](const ShuffleRuntime::Status& status) { reply(ShuffleMetrics(status).ToResponse()); });
+    runtime_.CollectStatus([reply, refused = server_->refused()](const ShuffleRuntime::Status& status) {
+      http::MetricsText text = ShuffleMetrics(status);
+      text.Counter("webRefused", http::kWebRefusedHelp, refused);
+      reply(text.ToResponse());
+    });
   } else if (request.path == "/healthz" || request.path == "/readyz") {
     reply(http::TextResponse(200, "ok\n"));
   } else if (request.path == "/drain") {

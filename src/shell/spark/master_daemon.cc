@@ -217,6 +217,9 @@ struct WebPorts {
   std::function<void(const http::Request&, const http::Server::Reply&)> on_page, on_rest;
   std::string page_url;
   std::string rest_url;
+  uint64_t logins_refused = 0;
+
+  http::WebRefusals refusals() const { return {page->refused() + (rest ? rest->refused() : 0), logins_refused}; }
 };
 
 base::Status OpenWebPorts(const StandaloneMasterSettings& settings, env_posix::PosixLoop& loop, env::Log& log,
@@ -224,7 +227,7 @@ base::Status OpenWebPorts(const StandaloneMasterSettings& settings, env_posix::P
   auto page = ListenOnNextFree(log, settings.web, settings.port_retries, "the page",
                                "--webui-port or spark.master.ui.port", [&](const env::Endpoint& at) {
                                  return http::Server::Listen(loop, loop, at, settings.hosts,
-                                                             Guarded(loop, settings.page_filter,
+                                                             Guarded(loop, settings.page_filter, ports.logins_refused,
                                                                      [&ports](const auto& request, const auto& reply) {
                                                                        ports.on_page(request, reply);
                                                                      }));
@@ -236,7 +239,7 @@ base::Status OpenWebPorts(const StandaloneMasterSettings& settings, env_posix::P
   auto rest = ListenOnNextFree(log, *settings.rest, settings.port_retries, "drivers by REST",
                                "--rest-port or spark.master.rest.port", [&](const env::Endpoint& at) {
                                  return http::Server::Listen(loop, loop, at, settings.hosts,
-                                                             Guarded(loop, settings.rest_filter,
+                                                             Guarded(loop, settings.rest_filter, ports.logins_refused,
                                                                      [&ports](const auto& request, const auto& reply) {
                                                                        ports.on_rest(request, reply);
                                                                      }),
@@ -273,7 +276,8 @@ int RunStandalone(const SparkMasterOptions& options) {
     return Refuse(begun.error().message, 1);
   }
   const sm::MasterProxy proxy(*loop, *loop, master, settings->proxy);
-  sm::MasterPages pages(*loop, master, settings->proxy, {build.release, ports.rest_url, build.has_module_proxies()});
+  sm::MasterPages pages(*loop, master, settings->proxy, {build.release, ports.rest_url, build.has_module_proxies()},
+                        [&ports] { return ports.refusals(); });
   ports.on_page = [&](const http::Request& request, const http::Server::Reply& reply) {
     if (proxy.Takes(request)) return proxy.Handle(request, reply);
     if (request.method == "POST") return reply(sm::Order(master.cluster(), settings->orders, request));

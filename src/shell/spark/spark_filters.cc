@@ -19,12 +19,14 @@ std::optional<process::http::TokenFilter> ReadSparkFilter(SparkKeys& keys, const
 }
 
 process::http::Server::Handler Guarded(env::Loop& loop, const std::optional<process::http::TokenFilter>& filter,
-                                       process::http::Server::Handler handler) {
+                                       uint64_t& refused, process::http::Server::Handler handler) {
   if (!filter) return handler;
-  return [&loop, &filter, handler = std::move(handler)](const process::http::Request& request,
-                                                        const process::http::Server::Reply& reply) {
-    auto refused = filter->Check(request, loop.Wall());
-    refused ? reply(std::move(*refused)) : handler(request, reply);
+  return [&loop, &filter, &refused, handler = std::move(handler)](const process::http::Request& request,
+                                                                  const process::http::Server::Reply& reply) {
+    auto refusal = filter->Check(request, loop.Wall());
+    if (!refusal) return handler(request, reply);
+    ++refused;
+    reply(std::move(*refusal));
   };
 }
 

@@ -13,8 +13,9 @@ namespace fairlead::shell {
 /// another class is refused by name, since what it would keep out would come in.
 std::optional<process::http::TokenFilter> ReadSparkFilter(SparkKeys& keys, const char* key);
 
-/// `handler` for who is let through; all of these outlive it. Without a filter that is everybody.
+/// `handler` for who is let through; all of these outlive it. Without a filter that is everybody. `refused` counts the
+/// others.
 process::http::Server::Handler Guarded(env::Loop& loop, const std::optional<process::http::TokenFilter>& filter,
-                                       process::http::Server::Handler handler);
+                                       uint64_t& refused, process::http::Server::Handler handler);
 
 }  // namespace fairlead::shell

@@ -304,11 +304,16 @@ void TakePlace(const sw::LinkWelcome& welcome, sw::SparkWorkerSettings& worker) 
       "spark://" + welcome.watched_name + "@" + worker.host + ":" + std::to_string(welcome.watched_port);
 }
 
+struct PagePort {
+  std::unique_ptr<process::http::Server> server;
+  uint64_t logins_refused = 0;
+
+  process::http::WebRefusals refusals() const { return {server->refused(), logins_refused}; }
+};
+
 /// `worker`: null until it has started.
-base::Result<std::unique_ptr<process::http::Server>> OpenPage(env_posix::PosixLoop& loop, sw::WorkerPages& pages,
-                                                              WorkerDaemonSettings& settings,
-                                                              const std::unique_ptr<sw::SparkWorker>& worker,
-                                                              env::Log& log) {
+base::Status OpenPage(env_posix::PosixLoop& loop, sw::WorkerPages& pages, WorkerDaemonSettings& settings,
+                      const std::unique_ptr<sw::SparkWorker>& worker, env::Log& log, PagePort& port) {
   namespace http = process::http;
   http::KnownHosts hosts = ReadKnownHosts(config::HadoopConf(), settings.warnings);
   hosts.AddName(settings.worker.host);
@@ -316,11 +321,15 @@ base::Result<std::unique_ptr<process::http::Server>> OpenPage(env_posix::PosixLo
     if (!worker) return reply(http::TextResponse(503, "the worker starts"));
     pages.Handle(*worker, request, reply);
   };
-  return ListenOnNextFree(log, settings.web, settings.port_retries, "the page", "--webui-port or spark.worker.ui.port",
-                          [&](const env::Endpoint& at) {
-                            return http::Server::Listen(loop, loop, at, hosts,
-                                                        Guarded(loop, settings.page_filter, serve));
-                          });
+  auto server =
+      ListenOnNextFree(log, settings.web, settings.port_retries, "the page", "--webui-port or spark.worker.ui.port",
+                       [&](const env::Endpoint& at) {
+                         return http::Server::Listen(loop, loop, at, hosts,
+                                                     Guarded(loop, settings.page_filter, port.logins_refused, serve));
+                       });
+  if (!server.ok()) return server.error();
+  port.server = *std::move(server);
+  return {};
 }
 
 }  // namespace
@@ -338,10 +347,11 @@ int RunSparkWorker(const SparkWorkerOptions& options) {
     if (!open.empty() || !local.empty()) log->Warn(open + local);
   }
   std::unique_ptr<sw::SparkWorker> worker;
-  sw::WorkerPages pages(*loop, *disk);
-  const auto page = OpenPage(*loop, pages, *settings, worker, *log);
-  if (!page.ok()) return Refuse(page.error().message, 1);
-  settings->worker.launch.web_url = "http://" + settings->worker.host + ":" + std::to_string((*page)->local().port);
+  PagePort page;
+  sw::WorkerPages pages(*loop, *disk, [&page] { return page.refusals(); });
+  const base::Status open = OpenPage(*loop, pages, *settings, worker, *log, page);
+  if (!open.ok()) return Refuse(open.error().message, 1);
+  settings->worker.launch.web_url = "http://" + settings->worker.host + ":" + std::to_string(page.server->local().port);
   for (const std::string& warning : settings->warnings) log->Warn(warning);
   const auto shuffle =
       StartWorkerShuffle(settings->properties, settings->build.has_module_proxies(), settings->worker, *log);
