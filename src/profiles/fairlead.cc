@@ -1,5 +1,7 @@
 #include "scheduler/fairlead/fairlead.h"
 
+#include <algorithm>
+
 #include "profiles/parts.h"
 #include "profiles/sizes.h"
 
@@ -50,6 +52,7 @@ model::Wishes DefaultWishes() {
   return wishes;
 }
 
+constexpr char kBudgets[] = "fairlead.scheduler.fairness.budgets";
 constexpr char kReclaimPercent[] = "fairlead.scheduler.overcommit.reclaim-percent";
 
 constexpr Key<FairleadConfig> kKeys[] = {
@@ -133,7 +136,7 @@ constexpr Key<FairleadConfig> kKeys[] = {
         "use counts half (the last one for the levels below, too); 0: by what they use now",
         Range{0, int64_t{366} * 86'400'000}),
     KeyOf<&FairleadConfig::fairness, &FairnessConfig::budgets>(
-        "fairlead.scheduler.fairness.budgets",
+        kBudgets,
         "QUEUE=AMOUNT TYPE/PERIOD with commas between, such as root.batch=1000 vcores/7d hard: resource-hours of each "
         "period; who has used them comes last, or with hard gets no more"),
     KeyOf<&FairleadConfig::maintenance, &MaintenanceConfig::unknown_run>(
@@ -179,6 +182,34 @@ std::vector<Setting> Settings() {
   return out;
 }
 
+/// Whether a rule may make a queue of that name for an application.
+bool MayMake(const std::vector<model::PlacementRule>& rules, const std::string& queue) {
+  return std::any_of(rules.begin(), rules.end(), [&](const model::PlacementRule& rule) {
+    if (MayMake(rule.parent, queue)) return true;
+    if (!rule.create || rule.name == "reject" || rule.name == "secondaryGroupExistingQueue") return false;
+    return rule.name != "default" || rule.queue == queue || "root." + rule.queue == queue;
+  });
+}
+
+bool IsDeclared(const model::QueueTree& queues, const std::string& name) {
+  if (name == "root" || name == "root.default") return true;
+  return std::any_of(queues.queues.begin(), queues.queues.end(), [&](const model::QueueConfig& queue) {
+    return queue.name == name || queue.name.starts_with(name + ".");
+  });
+}
+
+/// A budget of a queue that is not there and can never be made would limit nobody.
+void RefuseBudgetsOfNoQueue(const config::HadoopConf& conf, const FairleadConfig& config) {
+  const model::QueueTree& queues = config.queues;
+  for (const scheduler::BudgetConfig& budget : config.fairness.budgets) {
+    const bool made = queues.placement ? MayMake(*queues.placement, budget.queue) : config.undeclared_queues;
+    if (made || IsDeclared(queues, budget.queue)) continue;
+    conf.Refuse(kBudgets, "there is no queue '" + budget.queue +
+                              "', and no rule makes it; write the full name of a queue, such as root.batch, or "
+                              "declare it where the queues are written");
+  }
+}
+
 base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree& queues) {
   const base::Result<BooksConfig> shared = ReadShared(conf, queues);
   if (!shared) return shared.error();
@@ -193,6 +224,7 @@ base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree&
                 "write at least " +
                     std::to_string(config.overcommit.fill_percent));
   }
+  RefuseBudgetsOfNoQueue(conf, config);
   return Maker([config](int64_t epoch) mutable {
     config.epoch = epoch;
     return scheduler::MakeFairlead(config);

@@ -163,6 +163,32 @@ TEST(ProfileKeys, ListsOfFairnessAreReadOrRefused) {
   }
 }
 
+TEST(ProfileKeys, ABudgetOfAQueueThatCanNeverBeIsRefused) {
+  model::QueueTree queues;
+  queues.queues.emplace_back().name = "root.lab.night";
+  const auto error = [&](const std::string& queue, const char* undeclared) {
+    return ErrorOf("fairlead",
+                   {{"fairlead.scheduler.fairness.budgets", queue + "=1 vcores/1d hard"},
+                    {"yarn.scheduler.fair.allow-undeclared-pools", undeclared}},
+                   queues);
+  };
+  for (const char* good : {"root", "root.default", "root.lab", "root.lab.night"}) {
+    EXPECT_EQ(error(good, "false"), "") << good;
+  }
+  for (const char* bad : {"root.bal", "lab", "root.la", "root.lab.night.more"}) {
+    EXPECT_THAT(error(bad, "false"), HasSubstr("there is no queue '" + std::string(bad) + "'")) << bad;
+  }
+  EXPECT_EQ(error("root.ann", "true"), "") << "a queue that ann's first application makes";
+
+  queues.placement = {{"specified", false, "", {}}, {"user", false, "", {}}, {"default", true, "root.rest", {}}};
+  EXPECT_EQ(error("root.rest", "true"), "");
+  EXPECT_THAT(error("root.ann", "true"), HasSubstr("no rule makes it"));
+  queues.placement->at(1).create = true;
+  EXPECT_EQ(error("root.ann", "true"), "");
+  queues.placement = {{"nestedUserQueue", false, "", {{"primaryGroup", true, "", {}}}}};
+  EXPECT_EQ(error("root.staff", "true"), "") << "the nested rule makes it";
+}
+
 /// docs/configuration.md holds what `fairlead config profiles --markdown` prints.
 TEST(ProfilesTest, TheDocumentHasEveryKeyWithItsDefault) {
   const std::string page = config::ConfigurationPage(FAIRLEAD_SOURCE_DIR);

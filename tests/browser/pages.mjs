@@ -211,8 +211,19 @@ async function whatPeopleDo() {
   // An action asks before; Escape leaves everything as it is.
   await page.click("button:has-text('Drain')");
   await page.waitForSelector("dialog[open]");
+  await page.click("dialog button:has-text('What would change?')");
+  await page.waitForSelector("dialog div[aria-live] p:not(.soft)");
+  assert.doesNotMatch(await page.textContent("dialog div[aria-live]"), /Nobody can tell/);
   await page.keyboard.press("Escape");
   await page.waitForSelector("dialog[open]", { state: "detached" });
+  // Maintenance is announced, shown and cancelled.
+  await page.click("button:has-text('Maintenance')");
+  await page.click("dialog button.act");
+  await page.waitForSelector("dt:has-text('Maintenance')");
+  await page.goto(`${url}/cluster/nodes`);
+  await page.click("p:has-text('Maintenance of') button:has-text('Cancel')");
+  await page.click("dialog button.act");
+  await page.waitForSelector("p:has-text('Maintenance of')", { state: "detached" });
   await page.goto(`${url}/cluster/scheduler`);
   await page.click("button:has-text('Refresh')");
   await page.fill("#who", "ann");

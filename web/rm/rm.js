@@ -113,18 +113,38 @@ async function get(path) {
 
 const dialog = document.getElementById("ask");
 
-// `field`: {label, value} of a text to be given, or undefined. Resolves to that text ("" without a field), or null: not done.
-function confirmed(question, verb, field) {
+// What would change by the action, asked for within its dialog. `changes`: gives those of what-if; `claim`: says in whose name.
+function foreseen(changes, claim) {
+  const told = el("div", { "aria-live": "polite" });
+  const button = el("button", { type: "button", onclick: async () => {
+    claim();
+    button.disabled = true;
+    told.replaceChildren(el("p", { class: "soft" }, "Two hours are looked ahead …"));
+    const answer = await send("POST", "/fairlead/v1/what-if", { changes: changes(), for: "2h" }).catch((error) => ({ sentences: [`Nobody can tell: ${error.message}`] }));
+    told.replaceChildren(...answer.sentences.map((sentence) => el("p", {}, sentence)));
+    button.disabled = false;
+  } }, "What would change?");
+  return [told, button];
+}
+
+// `field`: {label, value} of a text to be given, or undefined; `changes`: that text as changes of what-if, where there are any.
+// Resolves to the text ("" without a field), or null: not done.
+function confirmed(question, verb, field, changes) {
   const name = el("input", { id: "who", value: caller ?? "", autocomplete: "username", placeholder: "dr.who" });
   const given = field && el("input", { id: "given", value: field.value, required: "" });
+  const text = () => (given ? given.value.trim() : "");
+  const claim = () => {
+    caller = name.value.trim() || null;
+    caller ? sessionStorage.setItem("user.name", caller) : sessionStorage.removeItem("user.name");
+  };
+  const [told, preview] = changes ? foreseen(() => changes(text()), claim) : [];
   return new Promise((resolve) => {
     const form = el("form", { method: "dialog", onsubmit: () => {
-      caller = name.value.trim() || null;
-      caller ? sessionStorage.setItem("user.name", caller) : sessionStorage.removeItem("user.name");
-      resolve(given ? given.value.trim() : "");
+      claim();
+      resolve(text());
     } },
-    el(typeof question === "string" ? "p" : "div", {}, question), field && el("label", {}, field.label, given), el("label", {}, "In the name of", name),
-    el("div", { class: "chips" }, el("button", { class: "act" }, verb), el("button", { type: "button", onclick: () => dialog.close() }, "Leave it")));
+    el(typeof question === "string" ? "p" : "div", {}, question), field && el("label", {}, field.label, given), el("label", {}, "In the name of", name), told,
+    el("div", { class: "chips" }, el("button", { class: "act" }, verb), preview, el("button", { type: "button", onclick: () => dialog.close() }, "Leave it")));
     dialog.onclose = () => { resolve(null); render(); };
     dialog.replaceChildren(form);
     dialog.showModal();
@@ -142,9 +162,9 @@ async function send(method, path, body) {
 
 const act = (method, path, body) => send(method, path, body).then(() => "Done.");
 
-function action(title, question, field, then) {
+function action(title, question, field, then, changes) {
   return el("button", { onclick: async () => {
-    const given = await confirmed(question, title, field);
+    const given = await confirmed(question, title, field, changes);
     if (given === null) return;
     outcome = await then(given).catch((error) => `Not done: ${error.message.replaceAll(/([a-z]\w*\.)+[A-Z]\w*: /g, "")}`);
     outcomeUntil = Date.now() + (outcome.startsWith("Not done") ? NOT_DONE_MS : DONE_MS);
@@ -319,8 +339,8 @@ async function application(id) {
     cell(el("span", { class: event.exit_status > 0 || event.kind === "preempted" ? "why" : "" }, howEnded(event)[0])), cell(howEnded(event)[1], "detail"), cell(logs(event.http_address, event.container, app.user, event.node_gone))));
   const rest = (part, body) => act("PUT", `/ws/v1/cluster/apps/${app.id}/${part}`, body);
   const buttons = app.finished_ms > 0 ? undefined : actions(
-    action("Kill", `End ${app.name || id} (${id}) with all it has done so far?`, undefined, () => rest("state", { state: "KILLED" })),
-    action("Move", `Move ${app.name || id} to another queue?`, { label: "Queue", value: app.queue }, (queue) => rest("queue", { queue })),
+    action("Kill", `End ${app.name || id} (${id}) with all it has done so far?`, undefined, () => rest("state", { state: "KILLED" }), () => [`kill ${app.id}`]),
+    action("Move", `Move ${app.name || id} to another queue?`, { label: "Queue", value: app.queue }, (queue) => rest("queue", { queue }), (queue) => [`move ${app.id}=${queue}`]),
     action("Priority", `Change the priority of ${app.name || id} within its queue?`, { label: "Priority", value: String(app.priority) }, (priority) => rest("priority", { priority: Number(priority) })));
   return [app.name || id, el("h1", {}, app.name || id), el("div", { class: "soft" }, app.id, " · ", ownPage(app)),
     ...(app.finished_ms > 0 ? [] : [el("h2", {}, "What it waits for"), waiting(app.pending, false)]),
@@ -380,7 +400,7 @@ async function queue(name) {
     ...(own.tasks ?? []).map((one) => [`${one.type[0].toUpperCase()}${one.type.slice(1)}s`, `${one.granted} granted, ${one.waiting} waiting${one.missing ? `, ${one.missing} below the minimum` : ""}`]),
     ["Past use", own.past_ppm === undefined ? "" : `${(own.past_ppm / 10000).toFixed(1)} % of the cluster`], ["Budget", own.budget ?? ""],
     ["Applications", `${own.runnable_apps} runnable, ${own.waiting_apps} waiting`]].filter(([, value]) => value !== "");
-  const change = action("Change", `A setting of ${name}, named as in the file of the queues; nothing behind = takes it out.`, { label: "NAME=VALUE", value: `weight=${own.weight}` }, (given) => changeQueue(name, given));
+  const change = action("Change", `A setting of ${name}, named as in the file of the queues; nothing behind = takes it out.`, { label: "NAME=VALUE", value: `weight=${own.weight}` }, (given) => changeQueue(name, given), (given) => [`queue ${name}.${given}`]);
   return [name, el("h1", {}, name), actions(change), el("dl", {}, facts.flatMap(([title, value]) => [el("dt", {}, title), el("dd", {}, value)])),
     ...(below.length ? [el("h2", {}, "Queues in it"), table([head("Queue"), head("Used", "number"), head("Fair share", "number"), head("Wants", "number")],
       below.map((one) => el("tr", {}, cell(queueLink(one.name)), cell(mib(one.used.memory_mib), "number"), cell(mib(one.fair_share.memory_mib), "number"), cell(mib(one.demand.memory_mib), "number"))), "")] : []),
@@ -446,6 +466,16 @@ async function nodes() {
     pages("/cluster/nodes", answer.total)];
 }
 
+// "22:00 2h" as a maintenance window that begins at the next such time here.
+function windowOf(given) {
+  const [, hour, minute, count, unit] = /^(\d{1,2}):(\d{2}) +(\d{1,6})([mhd])$/.exec(given) ?? [];
+  if (!unit || hour > 23 || minute > 59) throw new Error("write it as 22:00 2h");
+  const at = new Date();
+  at.setHours(hour, minute, 0, 0);
+  if (at <= Date.now()) at.setDate(at.getDate() + 1);
+  return { at_ms: at.getTime(), for_s: count * { m: 60, h: 3600, d: 86400 }[unit] };
+}
+
 async function node(id) {
   const own = await get(`nodes/${encodeURIComponent(id)}`);
   if (!own) return [id, el("h1", {}, id), el("p", {}, "There is no such node; those that went away long ago are forgotten.")];
@@ -457,12 +487,16 @@ async function node(id) {
     ...(!there ? [] : [["Measured", measured.memory_mib === undefined || measured.cores === undefined ? "not yet" : `${mib(measured.memory_mib)} and ${measured.cores.toFixed(1)} cores in use, ${mib(measured.containers_memory_mib)} and ${measured.containers_cores.toFixed(1)} of them by containers`]]),
     ...(measured.disk_busy_per_mille === undefined ? [] : [["Disks", `busy ${Math.round(measured.disk_busy_per_mille / 10)} % of the time, ${mib(Math.round(measured.disk_bytes_per_second / 2 ** 20))} a second`]]),
     ...(measured.network_bytes_per_second === undefined ? [] : [["Network", `${mib(Math.round(measured.network_bytes_per_second / 2 ** 20))} a second`]]),
+    ...(own.maintenance ?? []).map(({ from_ms, until_ms, by }) => ["Maintenance", [time(from_ms), " to ", time(until_ms), " by ", by]]),
     ["Version", own.version], ["Its own page", there ? el("a", { href: `http://${own.http_address}/node` }, own.http_address) : "its agent has ended, and with it the way to its logs"]];
   const set = (body) => act("PUT", `/fairlead/v1/nodes/${encodeURIComponent(id)}/state`, body);
+  const host = id.replace(/:\d+$/, "");
+  const announce = async (given) => act("PUT", `/fairlead/v1/nodes/${encodeURIComponent(id)}/maintenance`, windowOf(given));
   const serves = own.state === "RUNNING" || own.state === "UNHEALTHY";
   const buttons = actions(
-    serves ? action("Drain", `Start nothing new on ${id}, and take it out when it is empty?`, undefined, () => set({ state: "DECOMMISSIONING" })) : [],
-    serves || own.state === "DECOMMISSIONING" ? action("Decommission", `Take ${id} out at once? Its ${counted(own.containers, "container")} will end.`, undefined, () => set({ state: "DECOMMISSIONED" })) : [],
+    serves ? action("Drain", `Start nothing new on ${id}, and take it out when it is empty?`, undefined, () => set({ state: "DECOMMISSIONING" }), () => [`drain ${id}`]) : [],
+    serves || own.state === "DECOMMISSIONING" ? action("Decommission", `Take ${id} out at once? Its ${counted(own.containers, "container")} will end.`, undefined, () => set({ state: "DECOMMISSIONED" }), () => [`lose-node ${id}`]) : [],
+    serves ? action("Maintenance", `Drain all nodes of ${host} for a while, and let them serve again afterwards?`, { label: "The next HH:MM, and how long (90m, 2h, 1d)", value: "22:00 2h" }, announce) : [],
     serves ? [] : action("Take back", `Take ${id} back into service?`, undefined, () => set({ state: "RUNNING" })));
   const running = own.running.map((one) => el("tr", {}, cell(one.id, "id"), cell(appLink(one.app), "id"), cell(words(one.state)), cell(amount(one.resources)), when(one.created_ms), cell(logs(one.http_address, one.id, one.user))));
   return [id, el("h1", {}, id), el("dl", {}, facts.flatMap(([title, value]) => [el("dt", {}, title), el("dd", {}, value)])), buttons,
