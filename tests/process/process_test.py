@@ -231,7 +231,8 @@ class YarnCapacity(Profile, Daemons):
         told = self.cluster.get(f"/ws/v1/cluster/scheduler/app-activities/{app['id']}")["appActivities"]
         allocation, = told["allocations"]
         self.assertEqual((told["applicationId"], allocation["queueName"], allocation["allocationState"]), (app["id"], app["queue"], "SKIPPED"))
-        self.assertIn("allocations", self.cluster.get("/ws/v1/cluster/scheduler/activities")["activities"])
+        passes = "/ws/v1/cluster/scheduler/activities"
+        self.cluster.wait(lambda: "allocations" in self.cluster.get(passes)["activities"], "a pass that is written down")
         self.assert_right(job)
         told = self.cluster.get(f"/ws/v1/cluster/scheduler/app-activities/{app['id']}")["appActivities"]
         self.assertEqual(told["diagnostic"], "fail to get application activities after finished")
