@@ -368,7 +368,7 @@ void Future::Leave(model::AppIndex index, Job& job) {
 // ---- Changes ----
 
 base::Status Future::Apply(const Change& change) {
-  return std::visit([this](const auto& one) { return Do(one); }, change);
+  return std::visit([&future = *this](const auto& one) { return future.Do(one); }, change);
 }
 
 /// Tells what stands in events_; an error when the scheduler refuses it.

@@ -59,28 +59,47 @@ void Maintenance::Add(const std::string& host, Window window, Done done) {
     return done(base::Error{"a maintenance window lasts from 1 ms to 30 days"});
   }
   if (window.from_ms - wall > kFarthestMs) return done(base::Error{"a maintenance window begins within 366 days"});
+  if (window.from_ms < wall - kLongestSleep.millis()) {
+    return done(
+        base::Error{"a maintenance window begins now or later; what is to be drained now is drained without one"});
+  }
+  if (const base::Status free = CheckFree(host, window); !free.ok()) return done(free);
   const bool first = hosts_.empty();
   std::vector<Window>& all = hosts_[host].all;
-  if (all.size() == kMostOfHost) {
-    return done(base::Error{host + " has " + std::to_string(kMostOfHost) + " maintenance windows, and takes no more"});
-  }
   const auto after = std::upper_bound(all.begin(), all.end(), window.from_ms,
                                       [](int64_t from, const Window& one) { return from < one.from_ms; });
   all.insert(after, std::move(window));
-  outside_.store({RowOf(host)}, [this, first, done = std::move(done)] {
-    now_ = Now();
-    outside_.refresh(first, done);
-    Arm();
+  outside_.store({RowOf(host)}, [this, first, done = std::move(done)] { Refresh(first, done); });
+}
+
+base::Status Maintenance::CheckFree(const std::string& host, const Window& window) const {
+  const auto found = hosts_.find(host);
+  if (found == hosts_.end()) return {};
+  const std::vector<Window>& all = found->second.all;
+  if (all.size() == kMostOfHost) {
+    return base::Error{host + " has " + std::to_string(kMostOfHost) + " maintenance windows, and takes no more"};
+  }
+  const bool over = std::any_of(all.begin(), all.end(), [&](const Window& one) {
+    return one.from_ms < window.until_ms && window.from_ms < one.until_ms;
   });
+  if (over) return base::Error{host + " has a maintenance window then already; cancel that first"};
+  return {};
+}
+
+/// The lists of hosts are read again. Where they cannot be, Look tries again.
+void Maintenance::Refresh(bool first, Done done) {
+  std::vector<std::string> now = Now();
+  outside_.refresh(first, [this, now = std::move(now), done = std::move(done)](const base::Status& status) {
+    stale_ = !status.ok();
+    if (status.ok()) now_ = now;
+    done(status);
+  });
+  Arm();
 }
 
 void Maintenance::Cancel(const std::string& host, Done done) {
   if (hosts_.erase(host) == 0) return done(base::Error{"no maintenance of " + host + " is announced"});
-  outside_.store({RowOf(host)}, [this, done = std::move(done)] {
-    now_ = Now();
-    outside_.refresh(false, done);
-    Arm();
-  });
+  outside_.store({RowOf(host)}, [this, done = std::move(done)] { Refresh(false, done); });
 }
 
 /// Tells who begins and ends, and forgets windows that have ended.
@@ -97,14 +116,14 @@ void Maintenance::Look() {
     at = at->second.all.empty() ? hosts_.erase(at) : std::next(at);
     if (ended > 0) rows.push_back(RowOf(host));
   }
-  std::vector<std::string> before = std::exchange(now_, Now());
-  for (const std::string& host : now_) {
-    if (!std::binary_search(before.begin(), before.end(), host)) outside_.tell(host, hosts_.at(host).all.front(), true);
+  const std::vector<std::string> now = Now();
+  for (const std::string& host : now) {
+    const bool told = stale_ || std::binary_search(now_.begin(), now_.end(), host);
+    if (!told) outside_.tell(host, hosts_.at(host).all.front(), true);
   }
-  const bool others = before != now_ || !rows.empty();
+  const bool others = stale_ || now != now_ || !rows.empty();
   if (!rows.empty()) outside_.store(std::move(rows), [] {});
-  if (others) outside_.refresh(false, [](const base::Status&) {});
-  Arm();
+  others ? Refresh(false, [](const base::Status&) {}) : Arm();
 }
 
 void Maintenance::Arm() {
@@ -117,8 +136,9 @@ void Maintenance::Arm() {
       }
     }
   }
-  if (next == INT64_MAX) return timer_.Stop();
-  timer_.After(std::min(base::Duration::Millis(next - wall), kLongestSleep), [this] { Look(); });
+  if (next == INT64_MAX && !stale_) return timer_.Stop();
+  const int64_t sleep_ms = std::min(next - wall, kLongestSleep.millis());
+  timer_.After(base::Duration::Millis(sleep_ms), [this] { Look(); });
 }
 
 }  // namespace fairlead::process::rm

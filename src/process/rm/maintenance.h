@@ -52,7 +52,8 @@ class Maintenance {
   void Start();
 
   using Done = std::function<void(const base::Status&)>;
-  /// One more window, stored before `done`. An error: it is over, too long, too far away, or one too many.
+  /// One more window, stored before `done`. An error: it is over, has begun long ago, is
+  /// too long, too far away, meets another, or is one too many.
   void Add(const std::string& host, Window window, Done done);
   /// None is left of the host; what one of them has drained serves again.
   void Cancel(const std::string& host, Done done);
@@ -65,6 +66,9 @@ class Maintenance {
 
  private:
   env::Row RowOf(const std::string& host) const;
+  /// An Error: the host takes no window then.
+  base::Status CheckFree(const std::string& host, const Window& window) const;
+  void Refresh(bool first, Done done);
   void Look();
   void Arm();
 
@@ -72,6 +76,7 @@ class Maintenance {
   Outside outside_;
   std::map<std::string, Windows> hosts_;
   std::vector<std::string> now_;  // as the lists of hosts were last read
+  bool stale_ = false;            // they could not be read
   env::Timer timer_;
 };
 

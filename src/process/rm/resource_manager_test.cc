@@ -273,9 +273,14 @@ TEST(ResourceManager, MaintenanceComesAtItsTimeWhateverEndsTheManager) {
   node.capacity = model::Resources::Of(8192, 8);
   std::unique_ptr<ResourceManager> rm;
   std::vector<std::string> told;
+  int64_t unreadable_until_ms = 0;
   const auto start = [&] {
     ResourceManagerOptions options = Options(epochs);
     options.on_action = [&](const std::string& what) { told.push_back(what); };
+    options.host_lists = [&]() -> base::Result<model::rm::RefreshNodes> {
+      if (machine.loop().Wall().ms < unreadable_until_ms) return base::Error{"the exclude file cannot be read"};
+      return model::rm::RefreshNodes{};
+    };
     auto started = ResourceManager::Start(machine.loop(), machine.net(), &machine.store(), std::move(options));
     ASSERT_TRUE(started.ok()) << started.error().message;
     rm = std::move(*started);
@@ -317,12 +322,23 @@ TEST(ResourceManager, MaintenanceComesAtItsTimeWhateverEndsTheManager) {
             (std::vector<std::string>{"the maintenance of host n begins, as ordered by operator from 10.0.0.1",
                                       "the maintenance of host n is over, as ordered by operator from 10.0.0.1"}));
   // One that is cancelled while it runs gives its node back at once.
-  rm->maintenance().Add("n", {begin, begin + 900'000, "operator", ""}, [](const base::Status&) {});
+  rm->maintenance().Add("n", {begin + 185'000, begin + 900'000, "operator", ""}, [](const base::Status&) {});
   EXPECT_EQ(state_at(187), NodeState::kDecommissioning);
+  rm->maintenance().Add("n", {begin + 899'000, begin + 950'000, "", ""},
+                        [&](const base::Status& status) { added = status; });
+  EXPECT_EQ(added.error().message, "n has a maintenance window then already; cancel that first");
   rm->maintenance().Cancel("n", [](const base::Status&) {});
   EXPECT_EQ(state_at(189), NodeState::kRunning);
+  // Lists that cannot be read when a window begins are read a minute later.
+  rm->maintenance().Add("n", {begin + 200'000, begin + 400'000, "operator", ""}, [](const base::Status&) {});
+  EXPECT_EQ(state_at(195), NodeState::kRunning);
+  unreadable_until_ms = begin + 210'000;
+  EXPECT_EQ(state_at(215), NodeState::kRunning);
+  EXPECT_EQ(state_at(265), NodeState::kDecommissioning);
+  rm->maintenance().Cancel("n", [](const base::Status&) {});
+  EXPECT_EQ(state_at(267), NodeState::kRunning);
   for (const auto& [from, until] :
-       {std::pair{begin, begin + 1000}, std::pair{begin + 900'000, begin + 900'000},
+       {std::pair{begin, begin + 1000}, std::pair{begin, begin + 900'000}, std::pair{begin + 900'000, begin + 900'000},
         std::pair{begin + 900'000, begin + 31 * int64_t{86'400'000}}, std::pair{INT64_MAX / 4, INT64_MAX / 4 + 1}}) {
     rm->maintenance().Add("n", {from, until, "", ""}, [&](const base::Status& status) { added = status; });
     EXPECT_FALSE(added.ok()) << from << " " << until;

@@ -63,6 +63,12 @@ void Web::SetNodeState(const http::Request& request, const std::string& address,
     return OwnError(reply, 400, "write {\"state\": ...} with DECOMMISSIONING, DECOMMISSIONED or RUNNING");
   }
   const model::rm::NodeAddress named = node ? node->address : model::rm::NodeAddress{address, 0};
+  const std::vector<std::string> closed = manager_.maintenance().Now();
+  if (!seconds && std::find(closed.begin(), closed.end(), named.host) != closed.end()) {
+    return OwnError(
+        reply, 409,
+        "maintenance of " + named.host + " has begun; fairlead node drain " + named.host + " --cancel ends it");
+  }
   const std::string what = !seconds ? "taken back into service" : *seconds == 0 ? "decommissioned" : "drained";
   manager_.NoteAction(http::ActorOf(request), request.peer, "node " + address + " is " + what, {}, "", address);
   manager_.DrainHost(
@@ -87,16 +93,17 @@ void Web::SetMaintenance(const http::Request& request, const std::string& addres
   const auto body = rest::ParseBody("application/json", request.body, "node");
   if (!body.ok()) return OwnError(reply, 400, body.error().message);
   const std::string host = node ? node->address.host : address;
-  const auto done = [this, host, reply](const base::Status& status) {
-    if (!status.ok()) return OwnError(reply, 400, status.error().message);
-    reply(http::JsonResponse(
-        200, Document::Object().Add("maintenance", MaintenanceDocument(manager_.maintenance(), &host)).ToJson("")));
+  const auto done = [this, host, reply, user = http::ActorOf(request), peer = request.peer](const std::string& what) {
+    return [this, host, reply, user, peer, what](const base::Status& status) {
+      if (!status.ok()) return OwnError(reply, 400, status.error().message);
+      manager_.NoteAction(user, peer, what, {}, "", host);
+      reply(http::JsonResponse(
+          200, Document::Object().Add("maintenance", MaintenanceDocument(manager_.maintenance(), &host)).ToJson("")));
+    };
   };
   const auto cancel = body->find("cancel");
   if (cancel != body->end() && cancel->is_boolean() && cancel->get<bool>()) {
-    manager_.NoteAction(http::ActorOf(request), request.peer, "the maintenance of host " + host + " is cancelled", {},
-                        "", host);
-    return maintenance.Cancel(host, done);
+    return maintenance.Cancel(host, done("the maintenance of host " + host + " is cancelled"));
   }
   const int64_t from_ms = rest::Number(*body, "at_ms", 0);
   const int64_t for_s = rest::Number(*body, "for_s", 0);
@@ -105,10 +112,8 @@ void Web::SetMaintenance(const http::Request& request, const std::string& addres
                     "write {\"at_ms\": N, \"for_s\": N} with milliseconds since 1970 and seconds, at most 30 "
                     "days, or {\"cancel\": true}");
   }
-  manager_.NoteAction(http::ActorOf(request), request.peer,
-                      "maintenance of host " + host + " is announced, for " + std::to_string(for_s) + " s", {}, "",
-                      host);
-  maintenance.Add(host, {from_ms, from_ms + for_s * 1000, http::ActorOf(request), request.peer}, done);
+  maintenance.Add(host, {from_ms, from_ms + for_s * 1000, http::ActorOf(request), request.peer},
+                  done("maintenance of host " + host + " is announced, for " + std::to_string(for_s) + " s"));
 }
 
 // POST queues/refresh: as `yarn rmadmin -refreshQueues`.

@@ -119,7 +119,7 @@ bool FairPolicy::FindWindows(const Books& books, AppSlot slot, const Ask& ask, s
   out.push_back({ev::PendingReason::kReserved, "",
                  "where there is room maintenance is announced, first of " +
                      books.places[books.nodes[where].host].name + ", which " + begins + ": " + runs,
-                 "wait for the end of the maintenance, or cancel it (fairlead node drain --cancel)"});
+                 "wait for the end of the maintenance, or cancel it (fairlead node drain HOST --cancel)"});
   return true;
 }
 
