@@ -62,10 +62,10 @@ TEST_F(RecordingTest, AGrantAndTheAttemptAfterIt) {
   const NodePass& pass = Pass();
   EXPECT_EQ(pass.attempts[0].outcome, AttemptOutcome::kAllocated);
   EXPECT_EQ(pass.attempts[0].container, "container_1_0001_01_000002");
-  EXPECT_THAT(LinesOf(pass.attempts[0]),
-              ElementsAre("root.b SKIPPED: Queue does not need more resource",
-                          "container_1_0001_01_000002 ALLOCATED", "request_1_-1 ALLOCATED",
-                          "application_1_0001 ALLOCATED", "root.a ACCEPTED", "root ACCEPTED"));
+  EXPECT_THAT(
+      LinesOf(pass.attempts[0]),
+      ElementsAre("root.b SKIPPED: Queue does not need more resource", "container_1_0001_01_000002 ALLOCATED",
+                  "request_1_-1 ALLOCATED", "application_1_0001 ALLOCATED", "root.a ACCEPTED", "root ACCEPTED"));
 }
 
 TEST_F(RecordingTest, AReservationIsHeld) {
