@@ -18,7 +18,7 @@ import unittest
 import spark_home
 from java_stream import (DEPLOY, MESSAGES, SUIDS, Array, Object, Text, application, ask, boxed, check_existence, command, driver, endpoint,
                          mapping, message, nothing, one_way, profile, registration, seq, worker)
-from strangers_test import Daemons
+from strangers_test import Daemons, until
 from strangers_test import ask as ask_web
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -171,6 +171,11 @@ def strange_classes():
     yield submission(driver(zz=strange_class(MESSAGES + "LaunchDriver", 250), command=command(arguments=strange_class("scala.runtime.ModuleSerializationProxy", 100))))
 
 
+def connects(port):
+    socket.create_connection((LOCAL, port), timeout=HEALTH_S).close()
+    return True
+
+
 def to_worker():
     """The same at a Worker, whose orders hold descriptions."""
     links, last = chain(48_000)
@@ -284,6 +289,7 @@ class Standalone(Costs, Daemons):
         self.spawn("worker", "spark-worker", f"spark://{LOCAL}:{self.port}", "--spark-home", self.home, "--host", LOCAL, "--port", self.worker_port,
                    "--webui-port", self.worker_web, "--work-dir", self.directory / "work", "--cores", 1, "--memory", "64m")
         self.await_port(self.worker_web)
+        until(lambda: connects(self.worker_port), "the Worker's port, which opens after its page's")
         pid = self.processes["worker"].pid
         self.costs_little(pid, self.worker_web, self.worker_port, [*to_worker(), *expansions()], "Worker")
         self.honest_is_served(self.worker_port, "Worker")

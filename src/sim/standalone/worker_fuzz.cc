@@ -136,7 +136,7 @@ class Life {
   }
 
   void Show() {
-    sw::WorkerPages pages(host_.loop(), host_.disk());
+    sw::WorkerPages pages(host_.loop(), host_.disk(), [] { return process::http::WebRefusals{}; });
     for (const char* path : {"/", "/json/", "/metrics", "/metrics/json/"}) {
       process::http::Request request;
       request.method = "GET";
