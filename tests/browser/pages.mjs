@@ -221,9 +221,9 @@ async function whatPeopleDo() {
   await page.click("dialog button.act");
   await page.waitForSelector("dt:has-text('Maintenance')");
   await page.goto(`${url}/cluster/nodes`);
-  await page.click("p:has-text('Maintenance of') button:has-text('Cancel')");
+  await page.click("main p:has-text('Maintenance of') button:has-text('Cancel')");
   await page.click("dialog button.act");
-  await page.waitForSelector("p:has-text('Maintenance of')", { state: "detached" });
+  await page.waitForSelector("main p:has-text('Maintenance of')", { state: "detached" });
   await page.goto(`${url}/cluster/scheduler`);
   await page.click("button:has-text('Refresh')");
   await page.fill("#who", "ann");
