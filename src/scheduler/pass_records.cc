@@ -5,6 +5,12 @@
 
 namespace fairlead::scheduler {
 
+static size_t ActivitiesOf(const NodePass& pass) {
+  size_t count = 0;
+  for (const PassAttempt& attempt : pass.attempts) count += attempt.activities.size();
+  return count;
+}
+
 std::string_view EnumName(ActivityState state) {
   switch (state) {
     case ActivityState::kAccepted:
@@ -84,9 +90,18 @@ void PassRecords::End(base::Instant now, std::string partition) {
     any_ = false;
     last_ = *open_;
   }
-  std::erase_if(kept_, [this](const NodePass& pass) { return pass.node == open_->node; });
+  const auto earlier =
+      std::find_if(kept_.begin(), kept_.end(), [this](const NodePass& pass) { return pass.node == open_->node; });
+  if (earlier != kept_.end()) {
+    kept_activities_ -= ActivitiesOf(*earlier);
+    kept_.erase(earlier);
+  }
+  kept_activities_ += ActivitiesOf(*open_);
   kept_.push_back(*std::exchange(open_, std::nullopt));
-  if (kept_.size() > kMostKept) kept_.pop_front();
+  while (kept_.size() > kMostKept || kept_activities_ > kMostInAll) {
+    kept_activities_ -= ActivitiesOf(kept_.front());
+    kept_.pop_front();
+  }
 }
 
 }  // namespace fairlead::scheduler

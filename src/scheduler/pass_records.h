@@ -47,13 +47,14 @@ struct NodePass {
   std::vector<PassAttempt> attempts;
 };
 
-/// Bounded in nodes that wait for their pass, in passes that are kept, and in what is written of one. O(log nodes) for
-/// a pass that nobody asked for.
+/// Bounded in nodes that wait for their pass, in passes that are kept, and in what is written of one and of all: some 6
+/// MiB. O(log nodes) for a pass that nobody asked for.
 class PassRecords {
  public:
   static constexpr size_t kMostWatched = 10'000;
   static constexpr size_t kMostKept = 128;
-  static constexpr size_t kMostActivities = 20'000;  // of a pass
+  static constexpr size_t kMostActivities = 10'000;  // of a pass
+  static constexpr size_t kMostInAll = 20'000;       // activities of the passes that are kept
   /// yarn.resourcemanager.activities-manager.scheduler-activities.ttl-ms
   static constexpr base::Duration kKeptFor = base::Duration::Seconds(600);
 
@@ -85,6 +86,7 @@ class PassRecords {
   size_t activities_ = 0;  // of the open one
   std::optional<NodePass> last_;
   std::deque<NodePass> kept_;  // the latest last
+  size_t kept_activities_ = 0;
 };
 
 }  // namespace fairlead::scheduler

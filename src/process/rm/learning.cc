@@ -46,7 +46,7 @@ void Learning::Keep() {
     const auto row = times_->RowOf(kind.value());  // nothing: it was given up for others
     if (row) rows.push_back({kTable, std::to_string(row->row), base::EncodeStored(*row)});
   }
-  store_(std::move(rows), [] {});
+  if (!rows.empty()) store_(std::move(rows), [] {});
   if (!changed_.empty()) timer_.After(kBetweenParts, [this] { Keep(); });
 }
 

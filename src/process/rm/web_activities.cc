@@ -1,5 +1,6 @@
 #include "process/rm/web_activities.h"
 
+#include <cstdlib>
 #include <ctime>
 #include <map>
 #include <set>
@@ -165,11 +166,14 @@ Document AttemptDocument(const scheduler::PassAttempt& attempt, const std::strin
   return document;
 }
 
-/// The node of "host:port", or of "host"; null: there is none.
+/// The node of "host:port", or of "host"; null: there is none. O(nodes).
 const Node* FindActive(const Core& core, const std::string& text) {
+  const size_t colon = text.rfind(':');
+  const std::string host = text.substr(0, colon);
+  const int port = colon == std::string::npos ? -1 : std::atoi(text.c_str() + colon + 1);
   const Node* found = nullptr;
   core.ForEachNode([&](const Node& node) {
-    const bool named = ToString(node.address) == text || node.address.host == text;
+    const bool named = node.address.host == host && (colon == std::string::npos || node.address.port == port);
     if (found == nullptr && named && node.in_scheduler) found = &node;
   });
   return found;

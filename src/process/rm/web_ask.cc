@@ -51,12 +51,15 @@ std::shared_ptr<ask::Present> TakePresent(const ResourceManager& manager, const 
     });
   });
   const std::vector<model::rm::HostWindow> windows = manager.maintenance().Ahead();
+  const std::vector<std::string> in_window = manager.maintenance().Now();
   const auto at = [&](base::WallTime time) { return present->now + base::Duration::Millis(time.ms - wall.ms); };
   manager.core().ForEachNode([&](const Node& node) {
     if (!node.in_scheduler) return;
     present->nodes.push_back({node.index, node.address.host, node.address.port, node.rack, node.capacity, node.labels,
                               node.last_seen + heartbeat, node.state == model::rm::NodeState::kDecommissioning});
     if (manager.drained().contains(node.address.host)) return;
+    const bool closed = std::find(in_window.begin(), in_window.end(), node.address.host) != in_window.end();
+    if (present->nodes.back().drains && !closed) return;  // by the file of excluded hosts
     for (const model::rm::HostWindow& one : windows) {
       if (one.host == node.address.host) present->nodes.back().windows.push_back({at(one.from), at(one.until)});
     }

@@ -154,7 +154,8 @@ uint64_t Core::StateHash() const {
   return hash.value();
 }
 
-std::unique_ptr<Scheduler> Core::Fork() const { return std::make_unique<Core>(*this); }
+/// Without what was written of passes: nobody asks a copy for it.
+std::unique_ptr<Scheduler> Core::Fork() const { return std::make_unique<Core>(books_); }
 
 std::string Core::State() const {
   std::string out;

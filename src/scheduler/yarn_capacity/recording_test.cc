@@ -9,16 +9,6 @@ namespace {
 
 using testing::ElementsAre;
 
-model::CapacityQueues HalfAndHalf() {
-  model::CapacityQueues queues;
-  queues.am_percent = 1;
-  queues.queues["root"].own.queues = {"a", "b"};
-  queues.queues["root.a"].own.capacity[""] = Percent(50);
-  queues.queues["root.b"].own.capacity[""] = Percent(50);
-  queues.queues["root.a"].own.user_limit_factor = 2;
-  return queues;
-}
-
 /// "what STATE reason", one a line.
 std::vector<std::string> LinesOf(const PassAttempt& attempt) {
   std::vector<std::string> lines;
@@ -31,7 +21,7 @@ std::vector<std::string> LinesOf(const PassAttempt& attempt) {
 
 class RecordingTest : public ::testing::Test {
  protected:
-  RecordingTest() : cluster_(HalfAndHalf()), records_(*cluster_.core().passes()) { cluster_.AddNode(4096, 8); }
+  RecordingTest() : cluster_(TwoHalves()), records_(*cluster_.core().passes()) { cluster_.AddNode(4096, 8); }
   const NodePass& Pass() {
     records_.Watch({0});
     cluster_.Beat();
@@ -101,6 +91,19 @@ TEST_F(RecordingTest, WhatIsKeptIsBounded) {
   const uint32_t last = PassRecords::kMostKept + 9;
   EXPECT_NE(records_.Find({last}, {}), nullptr);
   EXPECT_EQ(records_.Find({last}, base::Instant{} + PassRecords::kKeptFor + base::Duration::Millis(1)), nullptr);
+}
+
+TEST(PassRecordsTest, LongPassesPushOlderOnesOut) {
+  PassRecords records;
+  for (uint32_t n = 0; n < 4; ++n) {
+    records.Watch({n});
+    ASSERT_TRUE(records.Begin({n}));
+    for (size_t i = 0; i < PassRecords::kMostActivities + 5; ++i) records.Add({});
+    records.End({}, "");
+  }
+  EXPECT_EQ(records.Find({1}, {}), nullptr);
+  ASSERT_NE(records.Find({2}, {}), nullptr);
+  EXPECT_EQ(records.Find({3}, {})->attempts[0].activities.size(), PassRecords::kMostActivities);
 }
 
 }  // namespace

@@ -11,15 +11,9 @@ namespace {
 using model::Refusal;
 using testing::ElementsAre;
 
-/// Two halves in percent; those of the first may use all.
 model::CapacityQueues TwoQueues() {
-  model::CapacityQueues queues;
+  model::CapacityQueues queues = TwoHalves();
   queues.dominant = true;
-  queues.am_percent = 1;
-  queues.queues["root"].own.queues = {"a", "b"};
-  queues.queues["root.a"].own.capacity[""] = Percent(50);
-  queues.queues["root.b"].own.capacity[""] = Percent(50);
-  queues.queues["root.a"].own.user_limit_factor = 2;
   return queues;
 }
 

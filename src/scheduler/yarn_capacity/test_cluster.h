@@ -148,4 +148,15 @@ inline model::CapacityValue Percent(float percent) {
   return value;
 }
 
+/// Two halves in percent; those of the first may use all.
+inline model::CapacityQueues TwoHalves() {
+  model::CapacityQueues queues;
+  queues.am_percent = 1;
+  queues.queues["root"].own.queues = {"a", "b"};
+  queues.queues["root.a"].own.capacity[""] = Percent(50);
+  queues.queues["root.b"].own.capacity[""] = Percent(50);
+  queues.queues["root.a"].own.user_limit_factor = 2;
+  return queues;
+}
+
 }  // namespace fairlead::scheduler::yarn_capacity
