@@ -341,6 +341,9 @@ CapacityProblem ReinitializeParent(Books& books, QueueId id, QueueId parsed) {
   for (const QueueId child : current.InOrder()) {
     if (!fresh.Find(books.queues[child].path).valid() && !books.queues[child].dynamic) current.Remove(child);
   }
+  // Nothing of the file is below a managed parent: its leaves stay in the order in which they came
+  // (ManagedParentQueue.reinitialize).
+  if (IsManaged(books, books.queues[id])) return {};
   if (!books.config.quirks.children_checked_together) return SetChildren(books, id, current.InOrder());
   books.queues[id].children = current.InOrder();
   return {};
