@@ -12,5 +12,5 @@ if(FAIRLEAD_TESTS)
            COMMAND oracle_spark_master ${CMAKE_SOURCE_DIR}/tests/oracles/spark-master-extra)
   set_tests_properties(oracle_spark_master_lost_drivers PROPERTIES PASS_REGULAR_EXPRESSION
                        "taken from the recording: 2 times\n4 passed, 0 failed" FAIL_REGULAR_EXPRESSION "recorded:")
-  set_tests_properties(oracle_spark_master oracle_spark_master_lost_drivers oracle_spark_master_changed PROPERTIES LABELS oracle TIMEOUT 300)
+  set_tests_properties(oracle_spark_master oracle_spark_master_lost_drivers oracle_spark_master_changed PROPERTIES LABELS fast TIMEOUT 300)
 endif()
