@@ -298,8 +298,8 @@ base::Status ReadProfile(const config::Settings& settings, const std::string& co
     out.warnings.push_back((out.allocation_file.empty() ? "queues" : out.allocation_file) + ": " + std::move(passed));
   manager.make_other = [site = settings.conf](const std::string& name, const model::QueueTree& tree,
                                               int64_t epoch) -> base::Result<process::ask::OtherProfile> {
-    const config::HadoopConf conf = site;  // it notes what is wrong
-    const base::Result<profiles::Maker> other = profiles::Read(name, conf, tree);
+    // A copy, because reading notes in it what is wrong.
+    const base::Result<profiles::Maker> other = profiles::Read(name, config::HadoopConf(site), tree);
     if (!other.ok()) return other.error();
     const profiles::Profile& found = *profiles::Find(name);
     return process::ask::OtherProfile{name, (*other)(epoch), found.by_heartbeat, profiles::PassedOverIn(found, tree)};
