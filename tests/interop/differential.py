@@ -24,6 +24,7 @@ import shuffle_scripts as frames
 
 PATIENCE = 30  # seconds in which an answer must come
 PROGRESS = 60  # seconds between two lines that say how far a comparison is
+NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY, ESTABLISHED, CLOSE_WAIT = 4, 20, 1, 8  # of the kernel, sock_diag(7)
 FENCE = 0x7e57_0000_0000_0000  # request ids of fences begin here
 
 
@@ -80,6 +81,7 @@ class Connection:
     def __init__(self, port):
         self.peer = socket.create_connection(("127.0.0.1", port), PATIENCE)
         self.peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.port, self.own = port, self.peer.getsockname()[1]
         self.received = b""
         self.ended = False
         self.silent = False  # neither answered nor closed in time
@@ -107,6 +109,25 @@ class Connection:
             self.ended = not part
             self.received += part
         return len(self.received) >= count
+
+    def taken(self):
+        """Returns when the service has read all that was sent, or has closed, at the latest when patience ends."""
+        deadline = time.monotonic() + PATIENCE
+        while self.unread() > 0 and time.monotonic() < deadline:
+            time.sleep(0.001)
+
+    def unread(self):
+        """Bytes that wait for the service in the kernel, an end of the connection counted as one; 0 where the service has closed."""
+        kernel = socket.socket(socket.AF_NETLINK, socket.SOCK_DGRAM, NETLINK_SOCK_DIAG)
+        with kernel:
+            there = socket.inet_aton("127.0.0.1") + bytes(12)
+            asked = struct.pack("=BBBBI", socket.AF_INET, socket.IPPROTO_TCP, 0, 0, 0xffffffff) + struct.pack(">HH", self.port, self.own) + there + there + bytes(4) + b"\xff" * 8
+            kernel.send(struct.pack("=IHHII", 16 + len(asked), SOCK_DIAG_BY_FAMILY, 1, 0, 0) + asked)
+            answer = kernel.recv(4096)
+        if struct.unpack_from("=H", answer, 4)[0] != SOCK_DIAG_BY_FAMILY:
+            return 0  # there is no such connection
+        state, (unread,) = answer[17], struct.unpack_from("=I", answer, 72)
+        return unread + (state == CLOSE_WAIT) if state in (ESTABLISHED, CLOSE_WAIT) else 0
 
     def take(self, count):
         data, self.received = self.received[:count], self.received[count:]

@@ -21,7 +21,7 @@ CHUNK_BYTES = 1000
 RESOLVER = "org.apache.spark.network.shuffle.RemoteBlockPushResolver"
 SETTINGS = {"spark.shuffle.push.server.mergedShuffleFileManagerImpl": RESOLVER,
             "spark.shuffle.push.server.minChunkSizeInMergedShuffleFile": f"{CHUNK_BYTES}b"}
-IN_TIME, IN_TIME_COLD = 0.02, 0.5  # seconds after which bytes that nobody answers have arrived; where the service has just come back, or the machine is busy
+IN_TIME, IN_TIME_COLD = 0.02, 0.5  # seconds after which bytes that nobody answers have arrived, once the service has read them; where the service has just come back, or the machine is busy
 
 
 class Restartable:
@@ -60,10 +60,12 @@ class Play(differential.Play):
             connection = self.connections[step.connection] = differential.Connection(self.service.port)
         if step.then == "close":
             self.connections.pop(step.connection).close()
+            connection.taken()
             time.sleep(self.in_time)
             return []
         connection.send(step.sent)
         if step.answers == 0:
+            connection.taken()
             time.sleep(self.in_time)
             return []
         found = [] if step.answers < 0 else self.read(connection, step, step.answers)
