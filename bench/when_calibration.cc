@@ -5,12 +5,14 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "process/ask/forecast.h"
 #include "process/ask/learned.h"
+#include "process/ask/track_record.h"
 #include "sim/traces/profiles.h"
 #include "sim/traces/run.h"
 #include "sim/traces/scheduler.h"
@@ -65,6 +67,7 @@ class Watch final : public sim::TraceTarget {
     }
     const size_t before = out.size();
     inner_.Step(now, events, out);
+    record_.Take(now, std::span(out.begin() + static_cast<ptrdiff_t>(before), out.end()));
     for (size_t i = before; i < out.size(); ++i) {
       std::visit([&](const auto& one) { See(now, one); }, out[i]);
     }
@@ -126,7 +129,8 @@ class Watch final : public sim::TraceTarget {
     if (app == apps_.end()) return;
     if (effect.exit_status == 0) {
       if (learned_.use_count() > 1) learned_ = std::make_shared<scheduler::RunTimes>(*learned_);
-      learned_->Learn(ask::KindOf(app->second, one.priority, one.master, one.size), now - one.started, now);
+      for (const auto& kind : ask::KindsOf(app->second.user, app->second.kind, one.priority, one.master, one.size))
+        learned_->Learn(kind, now - one.started, now);
     }
     if (!one.master || !leaving_.contains(one.app)) return;
     leaving_.erase(one.app);
@@ -152,7 +156,8 @@ class Watch final : public sim::TraceTarget {
     for (const auto& [index, app] : apps_) present->apps.push_back(app);
     for (const auto& [index, node] : nodes_) present->nodes.push_back(node);
     for (const auto& [id, one] : containers_) present->containers.push_back(one);
-    const ask::Forecast forecast(present, learned_, kBounds);
+    const ask::Forecast forecast(present, learned_, kBounds, record_.correction());
+    record_.Foresee(forecast);
     for (auto& [key, waits] : waiting_) {
       if (waits.asked) continue;
       const auto& [app, priority, request] = key;
@@ -190,6 +195,7 @@ class Watch final : public sim::TraceTarget {
   std::map<model::AppIndex, std::vector<model::ContainerId>> unheard_;  // granted, their masters do not know
   std::map<Key, Waiting> waiting_;
   std::shared_ptr<scheduler::RunTimes> learned_ = std::make_shared<scheduler::RunTimes>();
+  ask::TrackRecord record_;
   bool fresh_ = false;
   Instant next_ = Instant{} + kWarm;
   int forecasts_ = 0;

@@ -12,6 +12,7 @@
 #include "process/ask/change.h"
 #include "process/http/http.h"
 #include "table.h"
+#include "when.h"
 
 // what-if, when: questions about the future of the cluster (docs/ask.md).
 
@@ -110,14 +111,6 @@ int WhatIf(const Command& command, Cluster& cluster, const WhatIfOptions& option
 
 // ---------------------------------------------------------------- when
 
-std::string WhenText(const ordered_json& when) {
-  if (!when.contains("p50_ms")) return "unknown";
-  std::string text = "in " + DurationText(when["p50_ms"].get<int64_t>());
-  text += when.contains("p90_ms") ? ", in 9 of 10 cases within " + DurationText(when["p90_ms"].get<int64_t>())
-                                  : ", perhaps much later";
-  return text;
-}
-
 int When(const Command& command, Cluster& cluster, const std::string& text) {
   if (const auto id = model::ParseApplicationId(text); !id) return Complain(command.name, id.error().message, kUsage);
   const auto answer = AskFairlead(cluster, "apps/" + text + "/when");
@@ -126,17 +119,7 @@ int When(const Command& command, Cluster& cluster, const std::string& text) {
     PrintJson(*answer);
     return kOk;
   }
-  const ordered_json& asks = answer->at("asks");
-  if (asks.empty()) std::puts("It waits for nothing.");
-  for (const ordered_json& ask : asks) {
-    const ordered_json size = ask.value("capability", ordered_json::object());
-    std::printf("%lld × %s, %s\n", static_cast<long long>(ask.value("count", int64_t{0})),
-                MemoryText(size.value("memory_mib", int64_t{0})).c_str(),
-                Counted(size.value("vcores", int64_t{0}), "vcore").c_str());
-    std::printf("  the first  %s\n", WhenText(ask.at("first")).c_str());
-    if (ask.value("count", int64_t{0}) > 1) std::printf("  all        %s\n", WhenText(ask.at("all")).c_str());
-    std::printf("  because    %s\n", base::VisibleText(ask.value("reason", "")).c_str());
-  }
+  PrintWhen(*answer);
   return kOk;
 }
 

@@ -11,6 +11,7 @@
 #include "interrupt.h"
 #include "model/exit_status.h"
 #include "table.h"
+#include "when.h"
 
 // apps, app, nodes, queues, kill: over YARN's own protocols, so they work with Hadoop's resource manager, too.
 // What only Fairlead knows (shares as they are now, why an ask waits) comes from /fairlead/v1 and is marked absent
@@ -264,7 +265,10 @@ int App(const Command& command, Cluster& cluster, const std::string& text) {
   if (!report->Diagnostics().empty()) row("Diagnostics", std::string(report->Diagnostics()), base::Lines::kKept);
   PrintAttempts(detail);
   if (detail.is_object()) PrintEnded(Ended(cluster, text), text);
-  if (report->YarnApplicationState() <= yarn::YarnApplicationStateProto::kRunning) PrintPending(detail);
+  if (report->YarnApplicationState() <= yarn::YarnApplicationStateProto::kRunning) {
+    PrintPending(detail);
+    PrintWhenBeside(cluster, text, detail);
+  }
   return kOk;
 }
 
@@ -278,6 +282,7 @@ int Why(const Command& command, Cluster& cluster, const std::string& text) {
   const auto told = AskIfFairleads(cluster, "apps/" + text);
   if (!told.ok()) return command.Fail(told.error());
   PrintWhy(*report, *told, command.options.json);
+  if (!command.options.json) PrintWhenBeside(cluster, text, *told);
   SayPage(command, PageUrl(cluster, "/cluster/app/" + text));
   return kOk;
 }

@@ -102,6 +102,8 @@ async function waitingJob() {
   await page.waitForSelector(".tile:has-text('Containers') .why:has-text('cluster full')");
   await page.click(`a:text-is('${waits}')`);
   await page.waitForSelector("h2:has-text('What it waits for') + .scroll td:has-text('add a node')");
+  await page.waitForSelector("h2:text-is('When it starts') + .scroll td:has-text('1024 MiB, 1 core')");
+  await page.waitForSelector("h2:text-is('When it starts') ~ p:has-text('estimate')");
   await page.close();
 }
 

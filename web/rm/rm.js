@@ -314,6 +314,25 @@ function waiting(pending, ended) {
   return table([head("Asked for"), head("Where"), head("Waits", "number"), head("Because"), head("In detail, and what would free it")], rows, ended ? "Nothing: it has ended." : "Nothing: every ask has been granted.");
 }
 
+// When what it waits for starts. The answer is worked out from the whole cluster: it is asked for every half minute, and shown when it is there.
+const ESTIMATE_MS = 30_000;
+let estimate = { id: "", at: 0, answer: null };
+function starts(app) {
+  if (app.pending.length === 0) return [];
+  if (estimate.id !== app.id || Date.now() - estimate.at > ESTIMATE_MS) {
+    const asked = { id: app.id, at: Date.now(), answer: estimate.id === app.id ? estimate.answer : null };
+    estimate = asked;
+    get(`apps/${app.id}/when`).then((answer) => { asked.answer = answer; }, () => {});
+  }
+  if (!estimate.answer) return [];
+  const { asks, held } = estimate.answer;
+  const moment = (of) => (of.p50_ms === undefined ? "unknown" : `in ${span(of.p50_ms)}, ${of.p90_ms === undefined ? "perhaps much later" : `in 9 of 10 cases within ${span(of.p90_ms)}`}`);
+  const rows = asks.map((ask) => el("tr", {}, cell(`${ask.count} × ${amount(ask.capability)}`), cell(moment(ask.first)), cell(moment(ask.all)), cell(ask.reason)));
+  const share = (part) => `${Math.floor(part * 100 / held.estimates)} %`;
+  const kept = held.estimates > 0 ? `Of ${counted(held.estimates, "estimate")} so far ${share(held.within_p90)} were served by what 9 of 10 cases were to take, ${share(held.close)} within a minute or a tenth of the wait.` : "No estimate has come to its time yet.";
+  return [el("h2", {}, "When it starts"), table([head("Asked for"), head("The first"), head("All"), head("Because")], rows, "Nothing waits any more."), el("p", { class: "soft" }, kept)];
+}
+
 const logs = (http, container, user, gone) => (gone ? el("span", { class: "soft" }, "its node is gone") : http ? el("a", { href: logsAddress(http, container, user) }, "logs") : undefined);
 
 // A job of the engine: its driver shows what it does, and afterwards the node that keeps the driver's event log.
@@ -343,7 +362,7 @@ async function application(id) {
     action("Move", `Move ${app.name || id} to another queue?`, { label: "Queue", value: app.queue }, (queue) => rest("queue", { queue }), (queue) => [`move ${app.id}=${queue}`]),
     action("Priority", `Change the priority of ${app.name || id} within its queue?`, { label: "Priority", value: String(app.priority) }, (priority) => rest("priority", { priority: Number(priority) })));
   return [app.name || id, el("h1", {}, app.name || id), el("div", { class: "soft" }, app.id, " · ", ownPage(app)),
-    ...(app.finished_ms > 0 ? [] : [el("h2", {}, "What it waits for"), waiting(app.pending, false)]),
+    ...(app.finished_ms > 0 ? [] : [el("h2", {}, "What it waits for"), waiting(app.pending, false), ...starts(app)]),
     el("dl", {}, facts.flatMap(([title, value]) => [el("dt", {}, title), el("dd", {}, value)])), buttons,
     ...(app.diagnostics ? [el("h2", {}, "Diagnostics"), el("pre", {}, app.diagnostics)] : []),
     el("h2", {}, "Attempts"), table([head("Attempt"), head("State"), head("Node of the master"), head("Logs"), head("Diagnostics")], attempts, "No attempt has begun."),

@@ -29,7 +29,7 @@ class AnswerTest : public testing::Test {
   void Learn() {
     for (int i = 0; i < 10; ++i) {
       const Present::App& app = present_.apps[0];
-      learned_->Learn(KindOf(app, 1, false, model::Resources::Of(1024, 1)), base::Duration::Seconds(60), {});
+      LearnOne(*learned_, app, base::Duration::Seconds(60));
     }
   }
   json Ask(const std::vector<std::string>& texts) {
@@ -175,8 +175,7 @@ TEST_F(ForecastTest, SaysThatItDoesNotKnow) {
 
 TEST_F(ForecastTest, TheLaterOfTenCasesIsLaterThanTheMiddle) {
   for (int i = 1; i <= 60; ++i) {
-    learned_->Learn(KindOf(present_.apps[0], 1, false, model::Resources::Of(1024, 1)), base::Duration::Seconds(i * 10),
-                    {});
+    LearnOne(*learned_, present_.apps[0], base::Duration::Seconds(i * 10));
   }
   const AskWhen when = Second();
   ASSERT_TRUE(when.first.p50 && when.first.p90 && when.all.p50);

@@ -17,6 +17,15 @@ std::optional<base::Duration> Reached(std::vector<base::Duration> times, int per
   return times[rank - 1];
 }
 
+/// When the first of them starts; `futures`: the starts of each, in order.
+When FirstOf(const std::vector<std::vector<base::Duration>>& futures) {
+  std::vector<base::Duration> first;
+  for (const auto& starts : futures) {
+    if (!starts.empty()) first.push_back(starts.front());
+  }
+  return {Reached(first, 50), Reached(first, 90)};
+}
+
 }  // namespace
 
 std::string TimeText(base::Duration time) {
@@ -28,8 +37,8 @@ std::string TimeText(base::Duration time) {
 }
 
 Forecast::Forecast(std::shared_ptr<const Present> present, std::shared_ptr<const scheduler::RunTimes> learned,
-                   Bounds bounds)
-    : present_(std::move(present)), ahead_(bounds.ahead) {
+                   Bounds bounds, Correction correction)
+    : present_(std::move(present)), correction_(std::move(correction)), ahead_(bounds.ahead) {
   for (int i = 0; i < kFutures; ++i) {
     Future future(*present_, FromLearned(*present_, learned, {static_cast<uint64_t>(i)}), bounds);
     future.Run();
@@ -52,6 +61,19 @@ Forecast::Forecast(std::shared_ptr<const Present> present, std::shared_ptr<const
                                                  start.at - present_->now, before - own[start.app]});
       ++before;
       ++own[start.app];
+    }
+  }
+  ListNexts();
+}
+
+void Forecast::ListNexts() {
+  for (const Present::App& app : present_->apps) {
+    const auto known = starts_.find(app.index);
+    if (known == starts_.end()) continue;
+    for (const auto& [key, futures] : known->second) {
+      const When foreseen = FirstOf(futures);
+      const When when = correction_.Of(foreseen);
+      if (when.p50 && when.p90) nexts_.push_back({app.id, key.first, key.second, *foreseen.p50, when});
     }
   }
 }
@@ -91,13 +113,13 @@ std::vector<AskWhen> Forecast::Of(model::AppIndex app, const Visible& visible) c
   const auto known = starts_.find(app);
   for (auto& [key, ask] : asks) {
     const bool starts_at_all = known != starts_.end() && known->second.contains(key);
-    std::vector<base::Duration> first, last;
-    for (const auto& starts : starts_at_all ? known->second.at(key) : kNone) {
-      if (!starts.empty()) first.push_back(starts.front());
+    const Starts& futures = starts_at_all ? known->second.at(key) : kNone;
+    std::vector<base::Duration> last;
+    for (const auto& starts : futures) {
       if (starts.size() >= static_cast<size_t>(ask.count)) last.push_back(starts[static_cast<size_t>(ask.count) - 1]);
     }
-    ask.first = {Reached(first, 50), Reached(first, 90)};
-    ask.all = {Reached(last, 50), Reached(last, 90)};
+    ask.first = correction_.Of(FirstOf(futures));
+    ask.all = correction_.Of({Reached(last, 50), Reached(last, 90)});
     ask.reason = ReasonOf(app, key, ask, visible);
     all.push_back(std::move(ask));
   }

@@ -10,18 +10,12 @@
 #include <vector>
 
 #include "base/time.h"
+#include "process/ask/correction.h"
 #include "process/ask/future.h"
 #include "process/ask/present.h"
 #include "scheduler/books/run_times.h"
 
 namespace fairlead::process::ask {
-
-/// When something happens, from the present on: in half of all cases by then, and in nine of ten. Nothing: later than
-/// was looked, or nobody knows.
-struct When {
-  std::optional<base::Duration> p50;
-  std::optional<base::Duration> p90;
-};
 
 /// What an application waits for of one priority and allocation request id.
 struct AskWhen {
@@ -41,12 +35,23 @@ class Forecast {
   static constexpr int kFutures = 20;
 
   /// Cost: kFutures times that of a Future within the bounds.
-  Forecast(std::shared_ptr<const Present> present, std::shared_ptr<const scheduler::RunTimes> learned, Bounds bounds);
+  Forecast(std::shared_ptr<const Present> present, std::shared_ptr<const scheduler::RunTimes> learned, Bounds bounds,
+           Correction correction = {});
 
   /// Of each ask that the application had at the present moment, the lowest number of priority first. An application
   /// that is not `visible` to whoever asks is not named. Cost: its starts.
   using Visible = std::function<bool(const Present::App&)>;
   std::vector<AskWhen> Of(model::AppIndex app, const Visible& visible) const;
+  /// An ask that waits, and when its next container starts.
+  struct Next {
+    model::ApplicationId app;
+    int32_t priority = 0;
+    int64_t request = -1;
+    base::Duration foreseen;  // the p50 of its futures
+    When when;                // as it is told: with both
+  };
+  /// Asks that have no estimate are left out.
+  const std::vector<Next>& nexts() const { return nexts_; }
   const Present& present() const { return *present_; }
   base::Duration ahead() const { return ahead_; }
 
@@ -59,13 +64,16 @@ class Forecast {
     int64_t before = 0;  // that start for others until then
   };
 
+  void ListNexts();
   std::string ReasonOf(model::AppIndex app, const Key& key, const AskWhen& ask, const Visible& visible) const;
 
   std::shared_ptr<const Present> present_;
+  Correction correction_;
   base::Duration ahead_;  // as far as all futures were followed
   int64_t endless_ = 0;
   std::map<model::AppIndex, std::map<Key, Starts>> starts_;
   std::map<std::pair<model::AppIndex, Key>, First> first_;  // of the future with the medians
+  std::vector<Next> nexts_;
 };
 
 /// "2 h 5 min", "10 min", "45 s".

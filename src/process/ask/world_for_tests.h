@@ -14,6 +14,7 @@
 #include "base/check.h"
 #include "base/rng.h"
 #include "model/queues.h"
+#include "process/ask/learned.h"
 #include "process/ask/present.h"
 #include "scheduler/scheduler.h"
 
@@ -42,6 +43,12 @@ inline model::QueueTree TestQueues() {
   tree.queues[1].weight = 3;
   tree.queues[2].max_running_apps = 2;
   return tree;
+}
+
+/// A task of 1 GiB and one core of that application ran for so long.
+inline void LearnOne(scheduler::RunTimes& learned, const Present::App& app, base::Duration ran) {
+  for (const auto& kind : KindsOf(app.user, app.kind, 1, false, model::Resources::Of(1024, 1)))
+    learned.Learn(kind, ran, {});
 }
 
 /// Jobs of one stage on nodes that beat once a second, each at its own moment, whether anybody waits or not. Time goes

@@ -30,11 +30,11 @@ void Learning::Take(base::Instant now, base::WallTime wall, const fairlead::rm::
     if (!container || !container->launched) continue;
     // Whoever has it reads on what it was.
     if (times_.use_count() > 1) times_ = std::make_shared<scheduler::RunTimes>(*times_);
-    const int32_t priority = container->is_master ? ask::kMasterPriority : container->priority;
-    scheduler::Kind kind{app->submission.user, fairlead::rm::KindOf(app->submission.name), priority,
-                         container->resources.amount};
-    times_->Learn(kind, base::Duration::Millis(wall.ms - container->created.ms), now);
-    changed_.insert(std::move(kind));
+    for (scheduler::Kind& kind : ask::KindsOf(app->submission.user, fairlead::rm::KindOf(app->submission.name),
+                                              container->priority, container->is_master, container->resources)) {
+      times_->Learn(kind, base::Duration::Millis(wall.ms - container->created.ms), now);
+      changed_.insert(std::move(kind));
+    }
     if (!timer_.waits()) timer_.After(kBetweenWrites, [this] { Keep(); });
   }
 }

@@ -8,6 +8,7 @@
 #include "endpoints/yarn/refusals.h"
 #include "endpoints/yarn/text_bounds.h"
 #include "model/access_list.h"
+#include "process/ask/track_record.h"
 #include "process/rm/learning.h"
 #include "process/rm/reports.h"
 #include "process/rm/service_support.h"
@@ -32,9 +33,11 @@ ResourceManager::ResourceManager(env::Loop& loop, env::Net& net, env::Store* sto
       store_(store),
       options_(std::move(options)),
       started_(loop.Wall()),
-      learning_(std::make_unique<Learning>(loop_, [this](std::vector<env::Row> rows, std::function<void()> stored) {
-        StoreForCertain(std::move(rows), std::move(stored));
-      })) {}
+      learning_(std::make_unique<Learning>(loop_,
+                                           [this](std::vector<env::Row> rows, std::function<void()> stored) {
+                                             StoreForCertain(std::move(rows), std::move(stored));
+                                           })),
+      estimates_(std::make_unique<ask::TrackRecord>()) {}
 
 ResourceManager::~ResourceManager() {
   alive_.End();
@@ -101,6 +104,7 @@ base::Status ResourceManager::Open() {
   machine_->SetWatch([this](base::WallTime wall, std::span<const model::scheduler::Effect> effects) {
     lately_.Record(wall, core(), effects);
     learning_->Take(loop_.Now(), wall, core(), effects);
+    estimates_->Take(loop_.Now(), effects);
   });
   if (base::Status loaded = LoadDrained(*state); !loaded.ok()) return loaded.error();
   learning_->Recall(started.runs, loop_.Now());

@@ -40,6 +40,10 @@
 #include "wire/yarn/master.h"
 #include "wire/yarn/tracker.h"
 
+namespace fairlead::process::ask {
+class TrackRecord;
+}  // namespace fairlead::process::ask
+
 namespace fairlead::process::rm {
 
 class Learning;
@@ -241,6 +245,7 @@ class ResourceManager {
 
   const Lately& lately() const { return lately_; }
   const Learning& learning() const { return *learning_; }
+  ask::TrackRecord& estimates() { return *estimates_; }
   const Charts& charts() const { return charts_; }
 
   /// How far nodes have come with the application's logs (RMAppImpl.getLogAggregationStatusForAppReport).
@@ -402,6 +407,7 @@ class ResourceManager {
   Lately lately_;
   WaitingTexts waiting_texts_;
   std::unique_ptr<Learning> learning_;
+  std::unique_ptr<ask::TrackRecord> estimates_;
   Charts charts_;
   LargeAnswers large_{loop_, [this] { return server_->held_bytes(); }};
   Summary summary_{[this](const fairlead::rm::App& app) { return LogsOf(app); }};

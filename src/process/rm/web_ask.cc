@@ -7,6 +7,7 @@
 #include "process/ask/answer.h"
 #include "process/ask/change.h"
 #include "process/ask/forecast.h"
+#include "process/ask/track_record.h"
 #include "process/rm/learning.h"
 #include "process/rm/questions.h"
 #include "process/rm/web.h"
@@ -158,6 +159,13 @@ Document AskDocument(const ask::AskWhen& one) {
       .Add("reason", one.reason);
 }
 
+Document HeldDocument(const ask::TrackRecord::Held& held) {
+  return Document::Object()
+      .Add("estimates", held.estimates)
+      .Add("within_p90", held.within_p90)
+      .Add("close", held.close);
+}
+
 }  // namespace
 
 // POST what-if {"changes": ["NAME VALUE", ...], "queues_file": TEXT, "for": "2h"}.
@@ -200,11 +208,13 @@ void Web::AppWhen(const http::Request& request, const App& app, const Reply& rep
     return OwnError(reply, 403, user + " may not see what " + ToString(app.submission.id) + " waits for");
   }
   const auto make = [this] {
-    return [present = TakePresent(manager_, {}), learned = manager_.learning().Share()]() -> Questions::Forecasts {
-      return std::make_shared<ask::Forecast>(present, learned, kForecastBounds);
+    return [present = TakePresent(manager_, {}), learned = manager_.learning().Share(),
+            correction = manager_.estimates().correction()]() -> Questions::Forecasts {
+      return std::make_shared<ask::Forecast>(present, learned, kForecastBounds, correction);
     };
   };
   const auto tell = [this, reply, user, id = app.submission.id](const Questions::Forecasts& forecast) {
+    manager_.estimates().Foresee(*forecast);
     const App* now = manager_.core().FindApp(id);
     Document::List asks;
     if (now && now->in_scheduler) {
@@ -220,6 +230,7 @@ void Web::AppWhen(const http::Request& request, const App& app, const Reply& rep
                                       .Add("age_ms", (manager_.now() - forecast->present().now).millis())
                                       .Add("ahead_ms", forecast->ahead().millis())
                                       .Add("asks", Document(std::move(asks)))
+                                      .Add("held", HeldDocument(manager_.estimates().held(manager_.now())))
                                       .ToJson("")));
   };
   const base::Instant since = manager_.now() - base::Duration::Millis(manager_.now_wall().ms - app.submitted.ms);

@@ -2,6 +2,7 @@
 #include <map>
 #include <utility>
 
+#include "process/ask/track_record.h"
 #include "process/http/metrics.h"
 #include "process/rm/web.h"
 #include "process/rm/web_resources.h"
@@ -96,6 +97,10 @@ void Web::Metrics(const Reply& reply) {
             static_cast<int64_t>(manager_.unread().size()));
   out.Seconds("store_commit_seconds", "From a change to its being stored", counters.commit);
   out.Seconds("web_seconds", "How long a request to the web port took the thread that decides", served_);
+  const ask::TrackRecord::Held held = manager_.estimates().held(manager_.now());
+  out.Gauge("estimates", "Asks whose estimated start has come, or is overdue", held.estimates);
+  out.Gauge("estimates_within_p90", "Of these, asks that were served by their p90", held.within_p90);
+  out.Gauge("estimates_close", "Of these, asks served within a minute or a tenth of the wait of their p50", held.close);
   out.Gauge("rpc_connections", "Open RPC connections", static_cast<int64_t>(manager_.rpc_server().connections()));
   out.Gauges("cluster_info", "1; the label is the cluster's name", "name", {{manager_.options().cluster_name, 1}});
   Values waiting;

@@ -1,6 +1,7 @@
 #include "scheduler/books/run_times.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace fairlead::scheduler {
 
@@ -31,6 +32,20 @@ std::optional<base::Duration> LearnedRunTimes::Quantile(base::Duration age, int3
   // The least of them that so many are not above.
   const size_t rank = (count * static_cast<size_t>(std::clamp(per_mille, 1, 1000)) + 999) / 1000;
   return base::Duration::Millis(longer[static_cast<ptrdiff_t>(rank - 1)]);
+}
+
+std::optional<base::Duration> LearnedRunTimes::Beyond(base::Duration age, int32_t per_mille) const {
+  if (sorted_.size() < kForTail) return {};
+  const size_t tail = sorted_.size() / 4;
+  const double least = std::max(sorted_[sorted_.size() - tail - 1], 1U);
+  double logs = 0;
+  for (size_t i = sorted_.size() - tail; i < sorted_.size(); ++i) logs += std::log(std::max(sorted_[i], 1U) / least);
+  constexpr double kLightest = 4;  // times that are all alike say nothing of those that are not
+  constexpr double kHeaviest = 0.5;
+  const double exponent = std::clamp(static_cast<double>(tail) / std::max(logs, 1e-9), kHeaviest, kLightest);
+  const double left = 1 - std::clamp(per_mille, 1, 999) / 1000.0;
+  const double ms = std::max(static_cast<double>(age.millis()), least) * std::pow(left, -1 / exponent);
+  return base::Duration::Millis(static_cast<int64_t>(std::min(ms, static_cast<double>(INT32_MAX))));
 }
 
 std::vector<int64_t> LearnedRunTimes::InOrder() const {

@@ -26,6 +26,11 @@ class LearnedRunTimes {
   /// How long one that runs for `age` will have run in all: in `per_mille` of 1000 cases it is no longer. Nothing: too
   /// few ran for longer. O(log kKept).
   std::optional<base::Duration> Quantile(base::Duration age, int32_t per_mille) const;
+  /// The same for one that ran for longer than all but a few: as if the longest quarter of the times followed Pareto's
+  /// law (its exponent after Hill), by which whatever has run for long will run for long. Nothing: fewer than kForTail
+  /// are known. O(kKept).
+  static constexpr size_t kForTail = 8;
+  std::optional<base::Duration> Beyond(base::Duration age, int32_t per_mille) const;
   size_t count() const { return sorted_.size(); }
   /// The times themselves, the oldest first.
   std::vector<int64_t> InOrder() const;
