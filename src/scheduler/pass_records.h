@@ -68,7 +68,7 @@ class PassRecords {
   /// The node's last pass that was written down, or that of any node; null: there is none.
   const NodePass* Find(model::NodeIndex node, base::Instant now) const;
   const NodePass* FindAny() const { return last_ ? &*last_ : nullptr; }
-  /// How many passes gave something to write so far, and those that are kept of what came after `number`.
+  /// How many passes gave something to write so far, and the later ones than `number` that are kept.
   uint64_t written() const { return written_; }
   std::vector<const NodePass*> After(uint64_t number) const;
 

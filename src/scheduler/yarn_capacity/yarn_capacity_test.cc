@@ -171,14 +171,12 @@ TEST(YarnCapacity, ARecoveredApplicationIsTakenWhateverLimitsSay) {
       "Application killed on recovery as it was submitted to queue root.gone which no longer exists after restart.");
 }
 
-/// root.users makes queues for who asks, root.a is there; weights 1 and 3.
+/// root.users makes queues for who asks, root.a is there; weights 3 and 1.
 model::CapacityQueues QueuesOnDemand() {
-  model::CapacityQueues queues = Halves();
+  model::CapacityQueues queues = CapacityQueuesFrom(Tree({{"root.a", 1}, {"root.users", 3}}));
   queues.queues["root"].own.auto_creation = false;
   queues.queues["root"].own.queues = {"a", "users"};
   queues.queues["root.users"].own.auto_creation = true;
-  queues.queues["root.users"].own.capacity[""] = queues.queues["root.a"].own.capacity[""];
-  queues.queues["root.users"].own.capacity[""].weight = 3;
   return queues;
 }
 
