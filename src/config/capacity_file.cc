@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "config/allocation_file.h"
+#include "config/capacity_ignored.h"
 #include "config/capacity_mapping.h"
 #include "config/java_numbers.h"
 
@@ -219,6 +220,7 @@ bool ReadOfQueue(const std::string& key, std::string_view name, const std::strin
     queue.default_label_expression = std::string(base::Trimmed(text));
   } else if (name.starts_with("acl_")) {
     queue.acls[std::string(name)] = text;
+    return name == "acl_submit_applications" || name == "acl_administer_queue";
   } else if (name.starts_with("user-settings.") && name.ends_with(".weight")) {
     name.remove_prefix(std::string_view("user-settings.").size());
     name.remove_suffix(std::string_view(".weight").size());
@@ -540,7 +542,11 @@ model::QueueTree TreeOf(const HadoopConf& conf, const HadoopConf& site, std::vec
   }
   for (const std::string& key : unknown) {
     if (IsReadByName(std::string_view(key).substr(std::min(key.size(), kPrefix.size())))) continue;
-    warnings.push_back(conf.OriginOf(key).file + ": " + key + " is not known, or not honoured, and has no effect");
+    const IgnoredCapacityKey* ignored = FindIgnored(key);
+    if (ignored != nullptr && base::Trimmed(keys.at(key)) == ignored->neutral) continue;
+    warnings.push_back(
+        conf.OriginOf(key).file + ": " + key +
+        (ignored == nullptr ? " is not known, and has no effect" : " is ignored: " + std::string(ignored->why)));
   }
   return tree;
 }

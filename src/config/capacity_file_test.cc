@@ -65,6 +65,24 @@ TEST(CapacityFile, AKeyThatNothingReadsIsNamed) {
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("root.bi.capcity"), HasSubstr("multi-node-sorting.policy.names")));
 }
 
+TEST(CapacityFile, AnIgnoredKeyIsNamedWithTheReasonUnlessItAsksForNothing) {
+  std::map<std::string, std::string> keys = kTwoQueues;
+  keys["yarn.scheduler.capacity.application.fail-fast"] = "false";
+  keys["yarn.scheduler.capacity.workflow-priority-mappings"] = "";
+  keys["yarn.scheduler.capacity.root.bi.acl_application_max_priority"] = "*";
+  keys["yarn.scheduler.capacity.root.bi.multi-node-sorting.policy"] = "";
+  std::vector<std::string> warnings;
+  Parsed(keys, warnings);
+  EXPECT_THAT(warnings, ElementsAre());
+  keys["yarn.scheduler.capacity.workflow-priority-mappings"] = "w:root.bi:2";
+  keys["yarn.scheduler.capacity.root.bi.acl_application_max_priority"] = "[user=ann max_priority=3]";
+  keys["yarn.scheduler.capacity.root.bi.acl_submit_reservations"] = "ann";
+  Parsed(keys, warnings);
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("root.bi.acl_application_max_priority is ignored: priorities come from"),
+                                    HasSubstr("acl_submit_reservations is ignored: nothing is planned"),
+                                    HasSubstr("workflow-priority-mappings is ignored: priorities come from")));
+}
+
 TEST(CapacityFile, KeysOfYarnSiteCountBelowItAndVariablesAreReplaced) {
   HadoopConf site;
   site.Set("share", "70");
@@ -219,7 +237,23 @@ constexpr const char* kNamesOfHadoop[] = {"maximum-applications",
                                           "multi-node-placement-enabled",
                                           "acl_submit_applications",
                                           "acl_administer_queue",
-                                          "acl_application_max_priority"};
+                                          "acl_application_max_priority",
+                                          "acl_administer_reservations",
+                                          "acl_list_reservations",
+                                          "acl_submit_reservations",
+                                          "yarn.resourcemanager.scheduler.monitor.enable",
+                                          "yarn.resourcemanager.scheduler.monitor.policies",
+                                          "am.allow-non-exclusive-allocation",
+                                          "yarn.scheduler.queue-placement-rules",
+                                          "yarn.scheduler.configuration.store.class",
+                                          "yarn.scheduler.configuration.mutation.acl-policy.class",
+                                          "leveldb-store.path",
+                                          "leveldb-store.compaction-interval-secs",
+                                          "store.max-logs",
+                                          "max.version",
+                                          "yarn.resourcemanager.activities-manager.",
+                                          "autocorrect.container.allocation",
+                                          "yarn.webapp.scheduler-ui."};
 
 TEST(CapacityFile, EveryKeyOfHadoopIsInTheTableOfTheDocuments) {
   std::ifstream file(std::string(FAIRLEAD_SOURCE_DIR) + "/docs/scheduler-yarn-capacity.md");

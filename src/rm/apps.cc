@@ -32,6 +32,11 @@ void Apps::On(const model::rm::NewApplication& event) {
   context_.Emit(answer);
 }
 
+/// Within the cluster's maximum. Below 0 it stands in CapacityScheduler alone: REST says -1 for none.
+static int32_t PriorityOf(int32_t asked, const Config& config) {
+  return std::clamp(asked, config.queues.capacity ? INT32_MIN : 0, config.max_priority);
+}
+
 // The scheduler's verdict on the queue comes first, so that a refusal is an exception of submitApplication; then the
 // row is stored, and only then the call is answered.
 void Apps::On(const model::rm::Submit& event) {
@@ -45,7 +50,7 @@ void Apps::On(const model::rm::Submit& event) {
   }
   App& app = table_.Add();
   app.submission = event.submission;
-  app.submission.priority = std::clamp(app.submission.priority, 0, config_.max_priority);
+  app.submission.priority = PriorityOf(app.submission.priority, config_);
   app.submitted = app.started = context_.wall();
   app.max_attempts = config_.max_attempts;
   if (event.submission.max_attempts > 0) {
@@ -515,7 +520,7 @@ void Apps::On(const model::rm::SetPriority& event) {
     }
     return;
   }
-  const int32_t priority = std::clamp(event.priority, 0, config_.max_priority);
+  const int32_t priority = PriorityOf(event.priority, config_);
   context_.Await(event.call, PriorityAsked{app->index, priority});
   context_.Tell(model::scheduler::AppPriority{app->index, priority, event.call});
 }

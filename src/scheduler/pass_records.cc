@@ -55,10 +55,18 @@ const NodePass* PassRecords::Find(model::NodeIndex node, base::Instant now) cons
   return found == kept_.rend() || now - found->when > kKeptFor ? nullptr : &*found;
 }
 
+std::vector<const NodePass*> PassRecords::After(uint64_t number) const {
+  std::vector<const NodePass*> passes;
+  for (const NodePass& pass : kept_) {
+    if (pass.number > number) passes.push_back(&pass);
+  }
+  return passes;
+}
+
 bool PassRecords::Begin(model::NodeIndex node) {
-  if (!any_ && watched_.empty()) return false;
+  if (any_ == 0 && watched_.empty()) return false;
   const bool asked = watched_.erase(node) > 0;
-  if (!any_ && !asked) return false;
+  if (any_ == 0 && !asked) return false;
   open_.emplace().node = node;
   activities_ = 0;
   return true;
@@ -87,14 +95,9 @@ void PassRecords::End(base::Instant now, std::string partition) {
   open_->when = now;
   open_->partition = std::move(partition);
   if (!open_->attempts.empty()) {
-    any_ = false;
+    if (any_ > 0) --any_;
+    open_->number = ++written_;
     last_ = *open_;
-  }
-  const auto earlier =
-      std::find_if(kept_.begin(), kept_.end(), [this](const NodePass& pass) { return pass.node == open_->node; });
-  if (earlier != kept_.end()) {
-    kept_activities_ -= ActivitiesOf(*earlier);
-    kept_.erase(earlier);
   }
   kept_activities_ += ActivitiesOf(*open_);
   kept_.push_back(*std::exchange(open_, std::nullopt));

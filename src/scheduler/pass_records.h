@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -41,6 +42,7 @@ struct PassAttempt {
 };
 
 struct NodePass {
+  uint64_t number = 0;  // of the passes that gave something to write, this one included
   model::NodeIndex node;
   base::Instant when;
   std::string partition;
@@ -52,7 +54,7 @@ struct NodePass {
 class PassRecords {
  public:
   static constexpr size_t kMostWatched = 10'000;
-  static constexpr size_t kMostKept = 128;
+  static constexpr size_t kMostKept = 500;
   static constexpr size_t kMostActivities = 10'000;  // of a pass
   static constexpr size_t kMostInAll = 20'000;       // activities of the passes that are kept
   /// yarn.resourcemanager.activities-manager.scheduler-activities.ttl-ms
@@ -60,12 +62,15 @@ class PassRecords {
 
   // ---- For readers ----
 
-  /// The node's next pass is written down; the next one of any node that gives something to write.
+  /// The node's next pass is written down; the next ones of any nodes that give something to write, up to kMostKept.
   void Watch(model::NodeIndex node);
-  void WatchAny() { any_ = true; }
+  void WatchAny(size_t passes = 1) { any_ = std::max(any_, std::min(passes, kMostKept)); }
   /// The node's last pass that was written down, or that of any node; null: there is none.
   const NodePass* Find(model::NodeIndex node, base::Instant now) const;
   const NodePass* FindAny() const { return last_ ? &*last_ : nullptr; }
+  /// How many passes gave something to write so far, and the later ones than `number` that are kept.
+  uint64_t written() const { return written_; }
+  std::vector<const NodePass*> After(uint64_t number) const;
 
   // ---- For the scheduler ----
 
@@ -81,7 +86,8 @@ class PassRecords {
   PassAttempt& Current();
 
   std::set<model::NodeIndex> watched_;
-  bool any_ = false;
+  size_t any_ = 0;  // passes over any nodes that are still to be written down
+  uint64_t written_ = 0;
   std::optional<NodePass> open_;
   size_t activities_ = 0;  // of the open one
   std::optional<NodePass> last_;

@@ -198,6 +198,9 @@ base::Result<std::string> CredentialsOf(const json& spec) {
 
 }  // namespace
 
+// ApplicationSubmissionContextInfo: a priority that is not said is Priority.UNDEFINED, and counts as one that is.
+constexpr int32_t kNoPriority = -1;
+
 base::Result<w::ApplicationSubmissionContextProto> SubmissionOf(const json& body) {
   w::ApplicationSubmissionContextProto context;
   const base::Result<model::ApplicationId> id = model::ParseApplicationId(Text(body, "application-id"));
@@ -206,7 +209,7 @@ base::Result<w::ApplicationSubmissionContextProto> SubmissionOf(const json& body
   if (body.contains("application-name")) context.application_name = Text(body, "application-name");
   if (body.contains("queue")) context.queue = Text(body, "queue");
   if (body.contains("application-type")) context.application_type = Text(body, "application-type");
-  context.priority = endpoints::yarn::PriorityToWire(SmallNumber(body, "priority", 0));
+  context.priority = endpoints::yarn::PriorityToWire(SmallNumber(body, "priority", kNoPriority));
   context.unmanaged_am = Flag(body, "unmanaged-AM");
   context.max_app_attempts = SmallNumber(body, "max-app-attempts", 0);
   context.keep_containers_across_application_attempts = Flag(body, "keep-containers-across-application-attempts");

@@ -30,6 +30,12 @@ TEST(RequestBodyTest, JsonAndXmlSayTheSame) {
   EXPECT_EQ(first->application_tags, (std::vector<std::string>{"a", "b"}));
 }
 
+TEST(RequestBodyTest, APriorityThatIsNotSaidIsHadoopsUndefined) {
+  const auto read = SubmissionOf(*ParseBody("", R"({"application-id":"application_5_0006"})", kRoot));
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->Priority().Priority(), -1);
+}
+
 TEST(RequestBodyTest, CredentialsAreThoseOfTheLaunchContext) {
   const auto submission = [](const std::string& value) {
     return SubmissionOf(*ParseBody("",

@@ -1,20 +1,24 @@
 #include "process/rm/web_activities.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 #include <map>
+#include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "base/text.h"
+#include "config/java_numbers.h"
 #include "process/rm/web.h"
 #include "process/rm/web_resources.h"
 #include "scheduler/pass_records.h"
 
-// /ws/v1/cluster/scheduler/activities and /scheduler/app-activities/APPLICATION (dao/ActivitiesInfo, AppActivitiesInfo,
-// AppAllocationInfo, AppRequestAllocationInfo). The next pass over a node is written down for who asks, and shown to
-// who asks again, as Hadoop does. Why an application waits is worked out when somebody asks, so the first answer has
-// it.
+// /ws/v1/cluster/scheduler/activities, /scheduler/bulk-activities and /scheduler/app-activities/APPLICATION
+// (dao/ActivitiesInfo, BulkActivitiesInfo, AppActivitiesInfo, AppAllocationInfo, AppRequestAllocationInfo). The next
+// pass over a node is written down for who asks, and shown to who asks again, as Hadoop does; who asks for many waits
+// for them. Why an application waits is worked out when somebody asks, so the first answer has it.
 
 namespace fairlead::process::rm {
 
@@ -89,6 +93,9 @@ Document AllocationDocument(const App& app, const std::vector<Pending>& why, bas
 }
 
 constexpr char kNotCapacity[] = "Not Capacity Scheduler";
+constexpr char kNoNodes[] = "No node manager running in the cluster";
+constexpr size_t kFewPasses = 10;  // RMWebServices.DEFAULT_ACTIVITIES_COUNT
+constexpr base::Duration kLookForPasses = base::Duration::Millis(20);
 
 /// ActivityNodeInfo, with those below it.
 struct ActivityNode {
@@ -166,6 +173,30 @@ Document AttemptDocument(const scheduler::PassAttempt& attempt, const std::strin
   return document;
 }
 
+/// ActivitiesInfo of a pass that gave something to write.
+Document PassDocument(const ResourceManager& manager, const scheduler::NodePass& pass, bool grouped) {
+  const Node* node = manager.core().NodeAt(pass.node);
+  const std::string host = node == nullptr ? "" : ToString(node->address);
+  const base::WallTime when{manager.now_wall().ms - (manager.now() - pass.when).millis()};
+  Document::List allocations;
+  for (const scheduler::PassAttempt& attempt : pass.attempts) {
+    allocations.push_back(AttemptDocument(attempt, pass.partition, host, grouped));
+  }
+  return Document::Object()
+      .Add("nodeId", host)
+      .Add("timestamp", when.ms)
+      .Add("dateTime", DateText(when))
+      .Add("allocations", Document(std::move(allocations)));
+}
+
+/// RMWSConsts.ActivitiesGroupBy, RMWebServices.parseActivitiesGroupBy.
+base::Result<bool> IsGrouped(const http::Request& request) {
+  const auto group = request.query.find("groupBy");
+  if (group == request.query.end()) return false;
+  if (base::Lowered(group->second) == "diagnostic") return true;
+  return base::Error{"Got invalid groupBy: " + group->second + ", valid groupBy types: [DIAGNOSTIC]"};
+}
+
 /// The node of "host:port", or of "host"; null: there is none. O(nodes).
 const Node* FindActive(const Core& core, const std::string& text) {
   const size_t colon = text.rfind(':');
@@ -179,23 +210,27 @@ const Node* FindActive(const Core& core, const std::string& text) {
   return found;
 }
 
+bool HasNodes(const Core& core) {
+  bool some = false;
+  core.ForEachNode([&](const Node& node) { some |= node.in_scheduler; });
+  return some;
+}
+
 }  // namespace
 
 http::Response SchedulerActivities(const http::Request& request, const ResourceManager& manager) {
   const auto asked = request.query.find("nodeId");
-  const auto group = request.query.find("groupBy");
   std::string named = asked == request.query.end() ? "" : asked->second;
-  Document document = Document::Object();
   const auto say = [&](const std::string& why) {
+    Document document = Document::Object();
     if (!named.empty()) document.Add("nodeId", named);
     return http::Rendered(request, document.Add("diagnostic", why), "activities");
   };
   scheduler::PassRecords* passes = manager.scheduler().passes();
   if (passes == nullptr) return say(kNotCapacity);
-  const bool grouped = group != request.query.end();
-  if (grouped && base::Lowered(group->second) != "diagnostic") {
-    return say("Got invalid groupBy: " + group->second + ", valid groupBy types: [DIAGNOSTIC]");
-  }
+  const base::Result<bool> grouped = IsGrouped(request);
+  if (!grouped.ok()) return say(grouped.error().message);
+  if (!HasNodes(manager.core())) return say(kNoNodes);
   const Node* node = named.empty() ? nullptr : FindActive(manager.core(), named);
   if (!named.empty() && node == nullptr) return say("Cannot find node manager with given node id");
   if (node != nullptr) named = ToString(node->address);
@@ -203,18 +238,52 @@ http::Response SchedulerActivities(const http::Request& request, const ResourceM
   const scheduler::NodePass* pass = node == nullptr ? passes->FindAny() : passes->Find(node->index, manager.now());
   if (pass == nullptr) return say(node == nullptr ? "waiting for next allocation" : "waiting for display");
   if (pass->attempts.empty()) return say("do not have available resources");
-  const Node* of_pass = manager.core().NodeAt(pass->node);
-  const std::string host = of_pass == nullptr ? "" : ToString(of_pass->address);
-  const base::WallTime when{manager.now_wall().ms - (manager.now() - pass->when).millis()};
-  Document::List allocations;
-  for (const scheduler::PassAttempt& attempt : pass->attempts) {
-    allocations.push_back(AttemptDocument(attempt, pass->partition, host, grouped));
+  return http::Rendered(request, PassDocument(manager, *pass, *grouped), "activities");
+}
+
+struct PassesAsked {
+  http::Request request;
+  size_t count = 0;
+  bool grouped = false;
+  uint64_t after = 0;  // the number of the last pass before
+  base::Instant until;
+};
+
+base::Result<std::shared_ptr<const PassesAsked>> AskForPasses(const http::Request& request,
+                                                              const ResourceManager& manager) {
+  scheduler::PassRecords* passes = manager.scheduler().passes();
+  if (passes == nullptr) return base::Error{kNotCapacity};
+  const auto given = request.query.find("activitiesCount");
+  const auto count = config::java::ParseInteger<int32_t>(given == request.query.end() ? "0" : given->second);
+  if (!count) return base::Error{"activitiesCount is '" + given->second + "'; write a whole number"};
+  const base::Result<bool> grouped = IsGrouped(request);
+  if (!grouped.ok()) return grouped.error();
+  if (!HasNodes(manager.core())) return base::Error{kNoNodes};
+  auto asked = std::make_shared<PassesAsked>();
+  asked->request = request;
+  asked->count = *count > 0 ? std::min(static_cast<size_t>(*count), scheduler::PassRecords::kMostKept) : kFewPasses;
+  asked->grouped = *grouped;
+  asked->after = passes->written();
+  asked->until = manager.now() + scheduler::PassRecords::kKeptFor;
+  passes->WatchAny(asked->count);
+  return std::shared_ptr<const PassesAsked>(std::move(asked));
+}
+
+void AwaitPasses(const std::shared_ptr<const PassesAsked>& asked, const ResourceManager& manager, env::Loop& loop,
+                 const env::Alive& alive, const http::Server::Reply& reply) {
+  const scheduler::PassRecords& passes = *manager.scheduler().passes();
+  if (passes.written() - asked->after < asked->count && loop.Now() < asked->until) {
+    loop.After(kLookForPasses, alive([asked, &manager, &loop, &alive, reply] {
+                 if (!asked->request.asker.expired()) AwaitPasses(asked, manager, loop, alive, reply);
+               }));
+    return;
   }
-  document.Add("nodeId", host)
-      .Add("timestamp", when.ms)
-      .Add("dateTime", DateText(when))
-      .Add("allocations", Document(std::move(allocations)));
-  return http::Rendered(request, document, "activities");
+  Document::List list;
+  for (const scheduler::NodePass* pass : passes.After(asked->after)) {
+    if (list.size() < asked->count) list.push_back(PassDocument(manager, *pass, asked->grouped));
+  }
+  reply(http::Rendered(asked->request, Document::Object().Add("activities", Document(std::move(list))),
+                       "bulkActivities"));
 }
 
 http::Response AppActivities(const http::Request& request, const std::string& text, const ResourceManager& manager) {

@@ -218,6 +218,11 @@ void Web::Cluster(const http::Request& request, const Segments& path, const Repl
   if (what == "scheduler" && path.size() == 2 && path[1] == "activities") {
     return reply(SchedulerActivities(request, manager_));
   }
+  if (what == "scheduler" && path.size() == 2 && path[1] == "bulk-activities") {
+    const auto asked = AskForPasses(request, manager_);
+    if (asked.ok()) return AwaitPasses(*asked, manager_, loop_, alive_, reply);
+    return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: " + asked.error().message));
+  }
   if (what == "scheduler" && path.size() == 3 && path[1] == "app-activities") {
     return reply(AppActivities(request, path[2], manager_));
   }

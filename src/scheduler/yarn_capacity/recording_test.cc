@@ -72,6 +72,18 @@ TEST_F(RecordingTest, AReservationIsHeld) {
   EXPECT_THAT(LinesOf(again.attempts[0]).back(), "root.a RE_RESERVED");
 }
 
+TEST_F(RecordingTest, SoManyPassesAsWereAskedForAreWrittenDownOneByOne) {
+  cluster_.Beat();
+  records_.WatchAny(3);
+  const uint64_t before = records_.written();
+  for (int beat = 0; beat < 5; ++beat) cluster_.Beat();
+  EXPECT_EQ(records_.written() - before, 3U);
+  ASSERT_EQ(records_.After(before).size(), 3U);
+  EXPECT_EQ(records_.After(before)[0]->number, before + 1);
+  EXPECT_EQ(records_.After(before + 2).size(), 1U);
+  EXPECT_FALSE(records_.Begin({0})) << "nobody waits for more";
+}
+
 TEST_F(RecordingTest, ALimitOfTheUserIsNamed) {
   const AppIndex app = cluster_.Submit("root.b");
   cluster_.Acquire(app);

@@ -30,6 +30,8 @@ struct Offers {
   int64_t reserved = 0;   // has room, but another application holds it
   int64_t elsewhere = 0;  // has room, but is not among the places that are asked for
   int64_t room = 0;       // has room
+  int64_t labelled = 0;   // in another partition
+  int64_t closed = 0;     // of these, would take the application's containers, but not its master
   Resources most_free;
 };
 
@@ -50,8 +52,15 @@ Offers DryPass(const Books& books, const Attempt& attempt, const KeyLines& lines
     const Node& node = books.nodes[id];
     if (!node.alive || !node.schedulable) continue;
     const PartitionId partition = books.partitions.OfNode(id);
-    const bool shared = any.partition == kNoLabel && !books.partitions.Exclusive(partition);
-    if (partition != any.partition && !shared) continue;
+    if (partition != any.partition) {
+      const bool shared = any.partition == kNoLabel && !books.partitions.Exclusive(partition);
+      const bool closed =
+          shared && WaitsForMaster(attempt) &&
+          (books.config.quirks.masters_never_on_shared_partitions || !books.config.masters_on_shared_partitions);
+      ++offers.labelled;
+      offers.closed += closed ? 1 : 0;
+      if (!shared || closed) continue;
+    }
     ++offers.nodes;
     offers.most_free = hadoop::ComponentwiseMax(offers.most_free, node.unallocated);
     if (!any.capability.FitsIn(node.total)) continue;
@@ -174,15 +183,28 @@ class Explainer {
                "wait until containers of the user end, or raise minimum-user-limit-percent or user-limit-factor");
   }
 
+  bool WithoutNodesThere(const Offers& offers, const std::string& where) {
+    if (partition() != kNoLabel) {
+      return Say(PendingReason::kLabel, "no node that takes containers is in " + where,
+                 "label nodes, or ask without the label");
+    }
+    if (offers.closed > 0) {
+      return Say(PendingReason::kLabel,
+                 "all nodes have a label, and those of shared partitions take no masters without it",
+                 "ask for the master with the label (spark.yarn.am.nodeLabelExpression), or set "
+                 "yarn.resourcemanager.node-labels.am.allow-non-exclusive-allocation");
+    }
+    if (offers.labelled > 0) {
+      return Say(PendingReason::kLabel, "all nodes have a label, and the ask has none",
+                 "ask with a label, give the queue a default-node-label-expression, or take labels off nodes");
+    }
+    return Say(PendingReason::kNoNodes, "no node takes containers now", "start nodes, or bring them back");
+  }
+
   bool ForTheNodes() {
     const Offers offers = DryPass(books_, attempt_, lines_);
     const std::string where = PartitionName(books_, partition());
-    if (offers.nodes == 0) {
-      return partition() == kNoLabel
-                 ? Say(PendingReason::kNoNodes, "no node takes containers now", "start nodes, or bring them back")
-                 : Say(PendingReason::kLabel, "no node that takes containers is in " + where,
-                       "label nodes, or ask without the label");
-    }
+    if (offers.nodes == 0) return WithoutNodesThere(offers, where);
     if (offers.ever == 0) {
       return Say(PendingReason::kLargerThanAnyNode,
                  "the container needs " + InWords(size()) + ", which no node of " + where + " has",

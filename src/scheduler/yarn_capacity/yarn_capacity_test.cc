@@ -171,6 +171,46 @@ TEST(YarnCapacity, ARecoveredApplicationIsTakenWhateverLimitsSay) {
       "Application killed on recovery as it was submitted to queue root.gone which no longer exists after restart.");
 }
 
+/// root.users makes queues for who asks, root.a is there; weights 3 and 1.
+model::CapacityQueues QueuesOnDemand() {
+  model::CapacityQueues queues = CapacityQueuesFrom(Tree({{"root.a", 1}, {"root.users", 3}}));
+  queues.queues["root"].own.auto_creation = false;
+  queues.queues["root"].own.queues = {"a", "users"};
+  queues.queues["root.users"].own.auto_creation = true;
+  return queues;
+}
+
+model::Refusal SubmitTo(Cluster& cluster, uint32_t number, const std::string& queue, bool recovering) {
+  ms::AppAdded added;
+  added.app = {number};
+  added.id = {1, static_cast<int32_t>(number) + 1};
+  added.queue = queue;
+  added.user = "ann";
+  added.recovering = recovering;
+  cluster.Send(added);
+  const auto refused = cluster.Got<ms::CallRefused>();
+  return refused.empty() ? model::Refusal::kNone : refused.front().refused.why;
+}
+
+// YARN-11682: Hadoop's has capacity 0 then, where amounts are absolute.
+TEST(YarnCapacity, AQueueMadeOnDemandComesBackWithItsShareAfterARestart) {
+  Cluster cluster(QueuesOnDemand());
+  cluster.AddNode(40960, 40);
+  ASSERT_EQ(SubmitTo(cluster, 0, "root.users.ann", true), model::Refusal::kNone);
+  EXPECT_FLOAT_EQ(SharesOf(cluster.core()).at("root.users.ann"), 0.75F);
+}
+
+// YARN-11584: an empty name ends Hadoop's resource manager.
+TEST(YarnCapacity, AQueueWithAnEmptyPartInItsNameIsNotMade) {
+  Cluster cluster(QueuesOnDemand());
+  cluster.AddNode(40960, 40);
+  uint32_t number = 0;
+  for (const char* queue : {"root.users.", "root.users..ann", ".", "", "root..users.ann"}) {
+    EXPECT_NE(SubmitTo(cluster, number++, queue, false), model::Refusal::kNone) << queue;
+  }
+  EXPECT_EQ(cluster.core().GetQueues().queues.size(), 3u);
+}
+
 TEST(CapacityWhy, NamesThePartition) {
   model::CapacityQueues queues = Halves();
   queues.queues["root.a"].own.accessible_labels = std::vector<std::string>{};
@@ -185,6 +225,19 @@ TEST(CapacityWhy, NamesThePartition) {
   cluster.Allocate(barred, labelled());
   EXPECT_EQ(cluster.Why(barred).reason, PendingReason::kLabel);
   EXPECT_THAT(cluster.Why(barred).detail, HasSubstr("queue root.a may not use partition fast"));
+}
+
+TEST(CapacityWhy, SaysThatNodesWithLabelsTakeNoMasters) {
+  Cluster cluster(Halves(), {{"fast", false}, {"own", true}});
+  cluster.AddNode(8192, 8, {"fast"});
+  const AppIndex app = cluster.Submit("root.a");
+  cluster.Beat();
+  EXPECT_EQ(cluster.Why(app).reason, PendingReason::kLabel);
+  EXPECT_THAT(cluster.Why(app).detail, HasSubstr("take no masters without it"));
+  EXPECT_THAT(cluster.Why(app).remedy, HasSubstr("am.allow-non-exclusive-allocation"));
+  Cluster exclusive(Halves(), {{"own", true}});
+  exclusive.AddNode(8192, 8, {"own"});
+  EXPECT_THAT(exclusive.Why(exclusive.Submit("root.a")).detail, HasSubstr("all nodes have a label, and the ask has"));
 }
 
 TEST(YarnCapacity, ADefaultLabelIsTheParentsWhereTheQueueSaysNone) {

@@ -1,0 +1,68 @@
+#include "config/capacity_ignored.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace fairlead::config {
+
+namespace {
+
+constexpr std::string_view kNoPlans = "nothing is planned ahead";
+constexpr std::string_view kPriorities =
+    "priorities come from the submission, the queue's default and the cluster's maximum";
+constexpr std::string_view kNoThreads = "a pass of asynchronous scheduling is one step, without threads or a backlog";
+constexpr std::string_view kNoSorting = "nodes are offered as their heartbeats come";
+constexpr std::string_view kNoMoves = "nothing is taken back for under-utilized queues of high priority";
+
+// docs/scheduler-yarn-capacity.md has them, too; a test holds that table against Hadoop's names.
+constexpr IgnoredCapacityKey kOfAll[] = {
+    {"schedule-asynchronously.maximum-threads", "1", kNoThreads},
+    {"schedule-asynchronously.maximum-pending-backlogs", "100", kNoThreads},
+    {"schedule-asynchronously.scheduling-interval-ms", "5", kNoThreads},
+    {"queue.auto.refresh.monitoring-interval", "5000", "yarn rmadmin -refreshQueues refreshes"},
+    {"multi-node-sorting.policy", "", kNoSorting},
+    {"multi-node-sorting.policy.names", "", kNoSorting},
+    {"skip-allocate-on-nodes-with-reserved-containers", "false", "asynchronous passes look at reserved nodes"},
+    {"application.fail-fast", "false", "an application whose queue is gone at a restart is ended and named"},
+    {"workflow-priority-mappings", "", kPriorities},
+    {"workflow-priority-mappings-override.enable", "false", kPriorities},
+};
+constexpr IgnoredCapacityKey kOfQueues[] = {
+    {"acl_application_max_priority", "*", kPriorities},
+    {"acl_administer_reservations", "*", kNoPlans},
+    {"acl_list_reservations", "*", kNoPlans},
+    {"acl_submit_reservations", "*", kNoPlans},
+    {"reservation-window", "", kNoPlans},
+    {"average-capacity", "", kNoPlans},
+    {"instantaneous-max-capacity", "", kNoPlans},
+    {"reservation-policy", "", kNoPlans},
+    {"reservation-agent", "", kNoPlans},
+    {"show-reservations-as-queues", "false", kNoPlans},
+    {"reservation-planner", "", kNoPlans},
+    {"reservation-move-on-expiry", "", kNoPlans},
+    {"reservation-enforcement-window", "", kNoPlans},
+    {"ordering-policy.priority-utilization.underutilized-preemption.enabled", "false", kNoMoves},
+    {"ordering-policy.priority-utilization.underutilized-preemption.reserved-container-delay-ms", "60000", kNoMoves},
+    {"ordering-policy.priority-utilization.underutilized-preemption.allow-move-reservation", "false", kNoMoves},
+    {"multi-node-sorting.policy", "", kNoSorting},
+};
+
+}  // namespace
+
+const IgnoredCapacityKey* FindIgnored(std::string_view key) {
+  constexpr std::string_view kPrefix = "yarn.scheduler.capacity.";
+  if (!key.starts_with(kPrefix)) return nullptr;
+  key.remove_prefix(kPrefix.size());
+  if (key.starts_with("root.")) {
+    const auto ends = [key](const IgnoredCapacityKey& one) {
+      return key.size() > one.name.size() && key.ends_with(one.name) && key[key.size() - one.name.size() - 1] == '.';
+    };
+    const auto* found = std::find_if(std::begin(kOfQueues), std::end(kOfQueues), ends);
+    return found == std::end(kOfQueues) ? nullptr : found;
+  }
+  const auto* found = std::find_if(std::begin(kOfAll), std::end(kOfAll),
+                                   [key](const IgnoredCapacityKey& one) { return one.name == key; });
+  return found == std::end(kOfAll) ? nullptr : found;
+}
+
+}  // namespace fairlead::config
