@@ -316,6 +316,27 @@ class Doors(unittest.TestCase):
         self.cluster.wait(lambda: app(refused)["state"] == "KILLED", "its end", 60)
         self.assertIn("Failed to renew token: Kind: MR_DELEGATION_TOKEN", app(refused)["diagnostics"])
 
+    def test_who_has_a_token_may_end_it_without_a_login(self):
+        def put(query, *words):
+            return self.curl("nobody", f"/ws/v1/cluster/apps/application_1_0001/state?{query}", "-X", "PUT", *words)
+        _, _, body = self.curl("alice", "/ws/v1/?op=GETDELEGATIONTOKEN&renewer=bob")
+        token = json.loads(body)["Token"]["urlString"]
+
+        def use():
+            return self.curl("nobody", f"/ws/v1/cluster/userinfo?delegation={token}")[0]
+        self.assertEqual(use(), 200)
+        bytes_ = bytearray(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
+        bytes_[1 + bytes_[0] + 1] ^= 1  # of the password
+        forged = base64.urlsafe_b64encode(bytes_).decode().rstrip("=")
+        for bad in (forged, "none", "A" * 30_000):
+            self.assertEqual(put(f"op=CANCELDELEGATIONTOKEN&token={bad}")[0], 404, bad[:10])
+        self.assertEqual(put("op=CANCELDELEGATIONTOKEN", "-d", '{"state":"KILLED"}')[0], 400, "nothing else happens without a login")
+        self.assertEqual(put(f"op=RENEWDELEGATIONTOKEN&token={token}")[0], 401)
+        self.assertEqual(put(f"op=canceldelegationtoken&token={token}", "-d", '{"state":"KILLED"}')[0], 401)
+        self.assertEqual(use(), 200)
+        self.assertEqual(put(f"op=CANCELDELEGATIONTOKEN&token={token}")[0], 200)
+        self.assertEqual(use(), 403)
+
     def test_hostile_logins_at_pages(self):
         """A ticket that is shown twice, garbage, what is too long: nobody is let in, others are served, and nothing of it is in the log."""
         shown = subprocess.run(["curl", "-s", "-v", "--negotiate", "-u", ":", f"http://localhost:{self.cluster.web}/ws/v1/cluster/info"],

@@ -67,7 +67,20 @@ base::Status Web::StartProxy(const env::Endpoint& endpoint, http::KnownHosts hos
   return {};
 }
 
+namespace {
+
+/// Ends a delegation token (DelegationTokenAuthenticationHandler): the one operation for which nobody has to log in.
+bool EndsTokenWithoutLogin(const http::Request& request) {
+  const auto op = request.query.find("op");
+  if (request.method != "PUT" || op == request.query.end() || op->second != "CANCELDELEGATIONTOKEN") return false;
+  return http::FindHeader(request.headers, "Authorization").empty() &&
+         http::FindHeader(request.headers, "Cookie").empty();
+}
+
+}  // namespace
+
 void Web::Serve(http::Request request, Reply reply) {
+  if (EndsTokenWithoutLogin(request) && DelegationOperation(request, reply)) return;
   login_.Enter(std::move(request), std::move(reply), [this](const http::Request& asked, const Reply& answer) {
     const base::Instant began = loop_.ReadClock();
     Route(asked, answer);

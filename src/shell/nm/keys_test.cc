@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "config/keys_for_test.h"
 #include "shell/base/common_keys.h"
@@ -40,6 +41,35 @@ TEST(NodeKeysTest, ValuesReachTheirFields) {
   EXPECT_EQ(read->containers.leftover_grace, base::Duration::Seconds(2));
   EXPECT_EQ(read->containers.usage_interval, base::Duration::Millis(500));
   EXPECT_FALSE(read->containers.limit_memory);
+}
+
+TEST(NodeKeysTest, WithKerberosContainersRunAsTheirSubmitters) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may run containers as their users";
+  config::Settings settings;
+  settings.conf.Set("yarn.nodemanager.container-executor.class",
+                    "org.apache.hadoop.yarn.server.nodemanager.LinuxContainerExecutor");
+  const auto open = ReadNmSettings(settings);
+  ASSERT_TRUE(open.ok()) << open.error().message;
+  EXPECT_EQ(open->run_as.always, "nobody");
+  settings.conf.Set("hadoop.security.authentication", "kerberos");
+  settings.conf.Set("yarn.resourcemanager.principal", "rm/_HOST@EXAMPLE.COM");
+  settings.conf.Set("yarn.nodemanager.principal", "nm/_HOST@EXAMPLE.COM");
+  settings.conf.Set("yarn.nodemanager.keytab", "/etc/nm.keytab");
+  const auto secured = ReadNmSettings(settings);
+  ASSERT_TRUE(secured.ok()) << secured.error().message;
+  EXPECT_EQ(secured->run_as.always, "");
+}
+
+TEST(NodeKeysTest, WithKerberosContainersOfOneUserAreWarnedOf) {
+  config::Settings settings;
+  settings.conf.Set("fairlead.nm.user", "nobody");  // where root starts it
+  settings.conf.Set("hadoop.security.authentication", "kerberos");
+  settings.conf.Set("yarn.resourcemanager.principal", "rm/_HOST@EXAMPLE.COM");
+  settings.conf.Set("yarn.nodemanager.principal", "nm/_HOST@EXAMPLE.COM");
+  settings.conf.Set("yarn.nodemanager.keytab", "/etc/nm.keytab");
+  const auto read = ReadNmSettings(settings);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_THAT(read->warnings, testing::Contains(testing::HasSubstr("each can read the tokens of all others")));
 }
 
 TEST(NodeKeysTest, AValueOutOfItsRangeNamesTheKey) {

@@ -162,7 +162,8 @@ void ReadUsers(const HadoopConf& conf, NmSettings& out) {
   rules.min_user_id = static_cast<uint32_t>(conf.Int("min.user.id", 1000, 0, UINT32_MAX));
   rules.banned = conf.List("banned.users", rules.banned);
   rules.allowed_system = conf.List("allowed.system.users");
-  if (conf.Bool("yarn.nodemanager.linux-container-executor.nonsecure-mode.limit-users", true)) {
+  const bool limited = conf.Bool("yarn.nodemanager.linux-container-executor.nonsecure-mode.limit-users", true);
+  if (limited && !IsKerberos(conf)) {  // LinuxContainerExecutor.getRunAsUser
     rules.always = conf.String("yarn.nodemanager.linux-container-executor.nonsecure-mode.local-user", "nobody");
   }
 }
@@ -204,6 +205,10 @@ void ReadExecutor(const HadoopConf& conf, NmSettings& out) {
         "containers run as root: whoever may submit applications is root on this machine; name a user in "
         "fairlead.nm.user, or write " +
         std::string(kLinuxExecutor) + " into " + key);
+  } else if (IsKerberos(conf)) {
+    out.warnings.push_back(
+        "containers run as the node agent's user, so each can read the tokens of all others; Hadoop wants " +
+        std::string(kLinuxExecutor) + " in " + key + " where Kerberos is on");
   }
   if (!is_root && !out.agent_user.empty()) {
     out.warnings.push_back("fairlead.nm.user has no effect: only root can start the node agent as somebody else");
