@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "process/ask/carry.h"
 #include "process/ask/forecast.h"
 #include "process/ask/learned.h"
 #include "process/ask/world_for_tests.h"
@@ -138,6 +140,33 @@ TEST_F(AnswerTest, AnotherProfileTakesTheClusterAsItIs) {
     EXPECT_FALSE(WhatIf(present_, learned_, {UseProfile{"nosuch"}}, {}, other).ok());
   }
   EXPECT_FALSE(WhatIf(present_, learned_, {UseProfile{"tdw"}}, {}).ok());
+}
+
+TEST_F(AnswerTest, AsksOfTwoSizesUnderOneNumberAreBothCarried) {
+  Learn();
+  model::Ask larger;
+  larger.priority = 1;
+  larger.name = "*";
+  larger.capability = model::Resources::Of(2048, 1);
+  larger.count = 1;
+  const std::shared_ptr<scheduler::Scheduler> live = present_.scheduler->Fork();
+  scheduler::EffectSink effects;
+  ms::Allocate call;
+  call.app = {1};
+  call.asks = {larger};
+  std::vector<ms::Event> events = {call};
+  live->Step(present_.now, events, effects);
+  present_.scheduler = live;
+  for (const TestProfile& profile : kTestProfiles) {
+    SCOPED_TRACE(profile.name);
+    OtherProfile other{profile.name, profile.make(TestQueues()), profile.by_heartbeat, {}};
+    const Carried carried = Carry(present_, std::move(other), base::Duration::Seconds(1));
+    std::multiset<int64_t> waits;
+    for (const ms::Event& event : carried.present.first) {
+      for (const model::Ask& ask : std::get<ms::Allocate>(event).asks) waits.insert(ask.capability[0]);
+    }
+    EXPECT_EQ(waits, (std::multiset<int64_t>{1024, 2048}));
+  }
 }
 
 TEST_F(AnswerTest, NewNodesAreBoundedInAll) {

@@ -1,8 +1,10 @@
 #include "process/ask/carry.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/text.h"
@@ -96,18 +98,26 @@ class Carrier {
 
  private:
   std::vector<model::Ask> AsksOf(const Present::App& app) {
-    std::map<std::pair<int32_t, int64_t>, model::Ask> asks;
+    using Size = std::array<int64_t, model::Resources::kMaxTypes>;
+    std::map<std::tuple<int32_t, int64_t, Size>, model::Ask> asks;
     for (const ms::Pending& pending : present_.scheduler->Why(app.index, present_.now)) {
       model::Ask ask = pending.ask;
       places_ = places_ || ask.name != "*" || !ask.relax_locality || ask.gang != 0;
       ask.name = "*";
       ask.relax_locality = true;
       ask.gang = 0;
-      auto [at, fresh] = asks.try_emplace({ask.priority, ask.allocation_request_id}, ask);
+      auto [at, fresh] =
+          asks.try_emplace({ask.priority, ask.allocation_request_id, ask.capability.amount}, ask);
       if (!fresh && ask.count > at->second.count) at->second = std::move(ask);
     }
     std::vector<model::Ask> all;
-    for (auto& [key, ask] : asks) all.push_back(std::move(ask));
+    std::set<std::pair<int32_t, int64_t>> numbers;
+    int64_t spare = INT64_MAX;
+    for (auto& [key, ask] : asks) {
+      // Not every profile takes two sizes under one number.
+      if (!numbers.insert({ask.priority, ask.allocation_request_id}).second) ask.allocation_request_id = spare--;
+      all.push_back(std::move(ask));
+    }
     return all;
   }
   void Tell() {
