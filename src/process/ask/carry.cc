@@ -106,8 +106,7 @@ class Carrier {
       ask.name = "*";
       ask.relax_locality = true;
       ask.gang = 0;
-      auto [at, fresh] =
-          asks.try_emplace({ask.priority, ask.allocation_request_id, ask.capability.amount}, ask);
+      auto [at, fresh] = asks.try_emplace({ask.priority, ask.allocation_request_id, ask.capability.amount}, ask);
       if (!fresh && ask.count > at->second.count) at->second = std::move(ask);
     }
     std::vector<model::Ask> all;
