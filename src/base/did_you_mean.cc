@@ -1,6 +1,7 @@
 #include "base/did_you_mean.h"
 
 #include <algorithm>
+#include <array>
 
 namespace fairlead::base {
 namespace {
@@ -9,18 +10,23 @@ constexpr size_t kNameMax = 100;
 constexpr size_t kFar = 4;
 constexpr size_t kListed = 30;
 
-/// Levenshtein distance.
-size_t Distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
+/// Levenshtein distance where it is at most `most`, else something above. Cost: O(a.size() * most).
+size_t Distance(std::string_view a, std::string_view b, size_t most) {
+  if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > most) return most + 1;
+  // Only cells that many off the diagonal can count.
+  std::array<size_t, kNameMax + 1> row;
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t above = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+    const size_t from = i > most ? i - most : 1, to = std::min(b.size(), i + most);
+    size_t diagonal = row[from - 1];
+    size_t least = row[from - 1] = from == 1 ? i : most + 1;
+    for (size_t j = from; j <= to; ++j) {
+      const size_t above = j == i + most ? most + 1 : row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
       diagonal = above;
+      least = std::min(least, row[j]);
     }
+    if (least > most) return least;
   }
   return row[b.size()];
 }
@@ -37,7 +43,7 @@ std::string Nearest(std::string_view name, const std::vector<std::string>& known
   std::string_view best;
   for (const std::string& one : known) {
     if (name.size() > kNameMax || one.size() > kNameMax) continue;
-    const size_t distance = Distance(name, one);
+    const size_t distance = Distance(name, one, least);
     // What shares less than half with it is not meant.
     if (2 * distance > std::max(name.size(), one.size())) continue;
     if (distance < least || (distance == least && SameBegin(name, one) > SameBegin(name, best))) {

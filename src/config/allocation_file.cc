@@ -11,6 +11,7 @@
 #include "base/did_you_mean.h"
 #include "base/text.h"
 #include "config/hadoop_conf.h"
+#include "config/line_counter.h"
 #include "model/resources.h"
 #include "wire/xml/xml.h"
 
@@ -62,10 +63,13 @@ const std::vector<std::string> kQueueElements = {"queue",
                                                  "aclSubmitApps",
                                                  "aclAdministerApps"};
 
+/// What else is wrong with the file is left out.
+constexpr size_t kWarningsMax = 200;
+
 /// Reads the elements; the first error ends it.
 class Parser {
  public:
-  Parser(std::string_view text, std::string_view file) : text_(text), file_(file) {}
+  Parser(std::string_view text, std::string_view file) : text_(text), file_(file), lines_(text) {}
 
   base::Result<AllocationFile> Parse();
 
@@ -77,8 +81,9 @@ class Parser {
   void Fail(const Node& node, const std::string& what, AllocationFault fault = AllocationFault::kConfiguration) {
     Fail(OffsetOf(node), what, fault);
   }
-  void Warn(const Node& node, const std::string& what) { result_.warnings.push_back(Place(OffsetOf(node)) + what); }
-  std::string Place(size_t offset) const;
+  void Warn(const Node& node, const std::string& what);
+  void WarnOfUnknown(const Node& node, const std::string& where, const std::vector<std::string>& known);
+  std::string Place(size_t offset);
   static size_t OffsetOf(const Node& node) { return static_cast<size_t>(std::max<ptrdiff_t>(node.offset_debug(), 0)); }
 
   std::string RawText(const Node& node);
@@ -110,6 +115,7 @@ class Parser {
 
   std::string_view text_;
   std::string_view file_;
+  LineCounter lines_;
   AllocationFile result_;
   std::optional<base::Error> error_;
   std::vector<Node> queue_nodes_;
@@ -117,8 +123,20 @@ class Parser {
   std::optional<base::Duration> old_fair_share_timeout_;
 };
 
-std::string Parser::Place(size_t offset) const {
-  const auto [line, column] = LineAndColumn(text_, offset);
+void Parser::Warn(const Node& node, const std::string& what) {
+  if (result_.warnings.size() > kWarningsMax) return;
+  const bool last = result_.warnings.size() == kWarningsMax;
+  result_.warnings.push_back(Place(OffsetOf(node)) + (last ? "and more like these" : what));
+}
+
+void Parser::WarnOfUnknown(const Node& node, const std::string& where, const std::vector<std::string>& known) {
+  if (result_.warnings.size() > kWarningsMax) return;  // before anything is looked for
+  Warn(node, "<" + std::string(node.name()) + "> is not known" + where + " and ignored" +
+                 base::DidYouMean(node.name(), known));
+}
+
+std::string Parser::Place(size_t offset) {
+  const auto [line, column] = lines_.At(offset);
   return std::string(file_) + ":" + std::to_string(line) + ":" + std::to_string(column) + ": ";
 }
 
@@ -277,7 +295,7 @@ void Parser::Top(const Node& node) {
   } else if (tag == "defaultFairSharePreemptionThreshold") {
     tree.default_fair_share_preemption_threshold = Float(node, 0.0, 1.0);
   } else if (!tag.starts_with("reservation-")) {
-    Warn(node, std::string("<") + node.name() + "> is not known and ignored" + base::DidYouMean(tag, kTopElements));
+    WarnOfUnknown(node, "", kTopElements);
   }
 }
 
@@ -339,8 +357,7 @@ void Parser::Queue(const std::string& parent, const Node& node, int depth) {
       has_children = true;
       Queue(name, field, depth + 1);
     } else if (!Setting(Entry(name), field)) {
-      Warn(field,
-           "<" + std::string(tag) + "> is not known in a queue and ignored" + base::DidYouMean(tag, kQueueElements));
+      WarnOfUnknown(field, " in a queue", kQueueElements);
     }
     if (failed()) return;
   }

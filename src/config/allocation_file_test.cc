@@ -107,6 +107,15 @@ TEST(AllocationFile, UnknownElementsAreWarnings) {
   EXPECT_THAT(file->warnings[1], StartsWith("fair-scheduler.xml:3:19: <colour> is not known in a queue and ignored"));
 }
 
+TEST(AllocationFile, WarningsHaveANumber) {
+  std::string text = "<allocations>";
+  for (int i = 0; i < 10'000; ++i) text += "<colour/>";
+  const auto file = ParseAllocationFile(text + "</allocations>", "fair-scheduler.xml");
+  ASSERT_TRUE(file.ok()) << file.error().message;
+  ASSERT_EQ(file->warnings.size(), 201U);
+  EXPECT_EQ(file->warnings.back(), "fair-scheduler.xml:1:1815: and more like these");
+}
+
 TEST(AllocationFile, WhatWasMeantIsNamedAndASecondQueueOfANameIsToldOf) {
   base::Result<AllocationFile> file = ParseAllocationFile(
       "<allocations>\n <queue name='a'><wieght>3</wieght></queue>\n <queue name='a'><weight>2</weight></queue>"

@@ -8,6 +8,7 @@
 
 #include "base/did_you_mean.h"
 #include "base/text.h"
+#include "config/line_counter.h"
 #include "wire/xml/xml.h"
 
 namespace fairlead::config {
@@ -90,8 +91,9 @@ base::Status HadoopConf::AddXmlAtDepth(const std::string& file, std::string_view
                                        int depth) {
   pugi::xml_document document;
   const auto loaded = wire::xml::Load(document, text, wire::xml::kFile);
+  LineCounter lines(text);
   const auto at = [&](ptrdiff_t offset) {
-    const auto [line, column] = LineAndColumn(text, static_cast<size_t>(std::max<ptrdiff_t>(offset, 0)));
+    const auto [line, column] = lines.At(static_cast<size_t>(std::max<ptrdiff_t>(offset, 0)));
     return Origin{file, line, column};
   };
   if (!loaded) {

@@ -4,6 +4,8 @@
 
 #include <cerrno>
 
+#include "config/line_counter.h"
+
 namespace fairlead::config {
 namespace {
 
@@ -107,6 +109,14 @@ TEST(HadoopConf, TimesHaveUnits) {
   EXPECT_EQ(conf.Time("b", {}, base::Duration::Seconds(1)), base::Duration::Seconds(1500));
   EXPECT_EQ(conf.Time("c", base::Duration::Seconds(9)), base::Duration::Seconds(9));
   EXPECT_EQ(conf.errors().size(), 1u);
+}
+
+TEST(LineCounter, SaysWhatIsAskedForInAnyOrder) {
+  const std::string text = "ab\n\ncd\nef";
+  LineCounter lines(text);
+  for (const size_t offset : {0, 1, 2, 3, 3, 4, 6, 8, 5, 9, 100, 0}) {
+    EXPECT_EQ(lines.At(offset), LineAndColumn(text, offset)) << offset;
+  }
 }
 
 TEST(HadoopConf, WhatNobodyAskedForIsUnread) {

@@ -159,6 +159,8 @@ void WatchProcess(SocketHost& host, int64_t pid, uint64_t start_ticks, std::func
 }
 
 base::Status SignalProcess(int64_t pid, int signal) {
+  // To kill() these are the caller's own group, and everybody.
+  if (pid == 0 || pid == -1) return base::Error{"no process has the number " + std::to_string(pid), ESRCH};
   if (::kill(static_cast<pid_t>(pid), signal) == 0 || errno == ESRCH) return {};
   return Errno("kill " + std::to_string(pid));
 }

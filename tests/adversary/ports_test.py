@@ -8,6 +8,8 @@ or executors register from a ninth."""
 import contextlib
 import os
 import pathlib
+import random
+import re
 import shutil
 import socket
 import struct
@@ -215,6 +217,49 @@ class Ports(unittest.TestCase):
         # The kernel's name by which readers on this host come.
         self.crowd("shuffle", f"\0fairlead-shuffle/127.0.0.1:{self.own_shuffle}", strangers.SPARK_KINDS)
 
+    def one_message_costs_little(self, name, words):
+        """Said at a port of the daemon by somebody who is not asked for more; the most that it takes meanwhile."""
+        pid = self.cluster.processes[name].pid
+        pathlib.Path(f"/proc/{pid}/clear_refs").write_text("5")
+        before = strangers.resident(pid)
+        yield
+        self.answers(name)
+        peak = int(re.search(r"VmHWM:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text()).group(1)) << 10
+        self.assertLessEqual(peak - before, 16 << 20, words)
+
+    def test_calls_at_a_nodes_port_cost_little(self):
+        """Of whoever has no token: he is refused before his call is read, and so are logins that are none."""
+        protocol = "org.apache.hadoop.yarn.api.ContainerManagementProtocolPB"
+        hello = rpc.preamble() + rpc.context(protocol=protocol)
+        login = rpc.preamble(auth=0xDF) + rpc.sasl(1)
+        calls = {method: rpc.call(method, b"\x0a\x00" * (size // 2), protocol, call_id=1)
+                 for method, size in (("startContainers", 31 << 20), ("stopContainers", 7 << 20), ("getContainerStatuses", 1000 << 10))}
+        words = {**{method: hello + call for method, call in calls.items()}, "a call in the middle of a login": login + calls["startContainers"],
+                 "a long answer": login + rpc.sasl(2, b"username=" + b"x" * (1000 << 10), "TOKEN"), "answers of nothing": login + rpc.sasl(2, b",=," * 10_000, "TOKEN") * 30,
+                 "many beginnings": login + rpc.sasl(1) * 20_000}
+        for kind, said in words.items():
+            with self.subTest(kind), contextlib.contextmanager(self.one_message_costs_little)("nm1", kind):
+                received, closed = rpc.talk(self.node_rpc, said, seconds=1.0)
+                self.assertTrue(closed or "FATAL" in " ".join(rpc.answers(received)))
+
+    def test_requests_for_map_outputs_cost_little(self):
+        """Without a job's signature, with one that is made up, and with more than a head may have."""
+        [address] = [address for address, kinds, _ in self.all_ports("nm1") if kinds is strangers.JOB_KINDS]
+        maps = b",".join(b"attempt_1_0001_m_%06d_0" % i for i in range(2500))
+        heads = [b"GET /mapOutput?job=job_1_0001&reduce=0&map=" + maps + b" HTTP/1.1\r\n" + more + b"\r\n\r\n"
+                 for more in (b"X: y", b"UrlHash: " + b"A" * 500 + b"\r\nname: mapreduce\r\nversion: 1.0.0", b"UrlHash: \xff\xfe==\r\n" * 60 + b"X: y")]
+        heads += [b"GET /mapOutput?" + b"map=a&" * 10_000 + b" HTTP/1.1\r\n\r\n", b"GET / HTTP/1.1\r\n" + b":\n" * 30_000 + b"\r\n\r\n", heads[0] * 300, b"%" * 65_000 + b"\r\n\r\n"]
+        for number, head in enumerate(heads):
+            with self.subTest(number), contextlib.contextmanager(self.one_message_costs_little)("nm1", head[:100]):
+                with socket.create_connection(address, timeout=10) as peer, contextlib.suppress(OSError):
+                    peer.sendall(head)
+                    peer.shutdown(socket.SHUT_WR)
+                    answer = peer.recv(65536)
+                    self.assertNotIn(b" 200 ", answer[:20])
+        with contextlib.contextmanager(self.one_message_costs_little)("nm1", "a thousand heads"):
+            crowd = strangers.Crowd(address, heads[0][:60_000], 1000)
+            self.addCleanup(crowd.close)
+
     def test_half_open_peers_are_closed_within_seconds(self):
         crowds = [strangers.Crowd(("127.0.0.1", self.cluster.client), strangers.RPC_KINDS["half a SASL hand-shake"], 20),
                   strangers.Crowd(("127.0.0.1", self.cluster.web), strangers.WEB_KINDS["half a head"], 20),
@@ -311,9 +356,12 @@ class Job(process_test.Daemons):
             except OSError:
                 continue
             for address in addresses:
-                for words in (b"", b"GET / HTTP/1.1\r\nX-Half: ", struct.pack(">i", 4000) + b"x" * 3000):
+                rng = random.Random(strangers.seed())
+                # Half a hello, whole ones that are none, orders of an executor that nobody admitted, lengths of every kind.
+                frames = [struct.pack(order, size) + rng.randbytes(min(size, 4096)) for order in (">I", "<I") for size in (0, 1, 40, 4095, 4097, 2**31, 2**32 - 1)]
+                for words, count in ((b"", 300), (b"GET / HTTP/1.1\r\nX-Half: ", 300), (struct.pack(">i", 4000) + b"x" * 3000, 300), *[(frame * 20, 5) for frame in frames]):
                     try:
-                        crowds.append(strangers.Crowd(address, words, 300))
+                        crowds.append(strangers.Crowd(address, words, count))
                         attacked += 1
                     except OSError:  # the job is over
                         pass

@@ -29,6 +29,10 @@ CALLS = rpc.preamble() + rpc.context()
 MIB = 1 << 20
 
 
+def memory_kib(pid, what):
+    return int(re.search(rf"{what}:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text()).group(1))
+
+
 def app_id_of(text):
     _, stamp, number = text.split("_")
     return rpc.field(1, int(number)) + rpc.field(2, int(stamp))
@@ -129,6 +133,21 @@ class Texts(Test):
         self.assertLess(self.seconds_of_others(), 2 * alone + 1)
         self.cluster.restart("rm")
         self.assertEqual(len(self.cluster.apps()), 48)
+
+    def test_a_submission_of_many_small_files_costs_little(self):
+        """As large as one may be; before it one as large, whose memory has been given back."""
+        pid = self.cluster.processes["rm"].pid
+        for count, size in ((40_000, 60), (10_000, 380), (160_000, 0)):
+            with self.subTest(files=count):
+                url = rpc.field(1, "hdfs") + rpc.field(4, "/" + "f" * size) if size else b""
+                file = rpc.field(1, "k" * 8) + rpc.field(2, rpc.field(1, url) + rpc.field(2, 1) + rpc.field(3, 1) + rpc.field(4, 1) + rpc.field(5, 1)) if size else rpc.field(1, "k" * 8)
+                launch = rpc.field(1, file) * count
+                pathlib.Path(f"/proc/{pid}/clear_refs").write_text("5")
+                before = memory_kib(pid, "VmRSS")
+                refused, body = self.submit(launch=launch)
+                more = memory_kib(pid, "VmHWM") - before
+                print(f"{count} files, {len(body) >> 10} KiB, {refused}: {more} KiB more, {memory_kib(pid, 'VmRSS') - before} KiB kept", file=sys.stderr)
+                self.assertLessEqual(more, 16 << 10, "KiB more")
 
     def test_names_of_callers(self):
         received, closed = rpc.talk(("127.0.0.1", self.cluster.client), rpc.preamble() + rpc.context(user="u" * 2000) + rpc.call("getNewApplication"), seconds=3)
@@ -282,6 +301,23 @@ class OpenNodes(Test):
         self.assert_closed()
         self.assertIn("is nobody's of this identity, and is removed", self.log("rm1") + self.log("rm2"))
         self.assertEqual(self.cluster.active(), leader)
+
+    def test_rows_that_are_none(self):
+        """Thousands, one as large as a node may be, names that are paths or obeyed by terminals: nobody leads on them, and the log names one."""
+        self.plant_root()
+        self.plant("/fairlead/test/rows")
+        stranger = self.peer()
+        for name in [f"rm%2fapp,{i},1" for i in range(2000)] + ["..%2f..%2fetc", "\x1b]0;owned", "rm%2fkey,amrm", ","]:
+            with contextlib.suppress(zookeeper_peer.Refused):
+                stranger.create(f"/fairlead/test/rows/{name}", b"\xff" * 200, zookeeper_peer.OPEN)
+        stranger.create("/fairlead/test/rows/rm%2fkey,nm,7", b"\x01" + b"A" * (900 << 10), zookeeper_peer.OPEN)
+        for rm in ("rm1", "rm2"):
+            self.cluster.start_manager(rm)
+        process_test.until(lambda: re.search(r"/fairlead/test/rows/\S+ is (nothing that a resource manager has written|damaged)|misses a part|cannot be", self.log("rm1") + self.log("rm2")), "the refusal", 30)
+        for rm in ("rm1", "rm2"):
+            self.assertIsNone(self.cluster.processes[rm].poll(), self.log(rm))
+            self.assertLess(memory_kib(self.cluster.processes[rm].pid, "VmHWM"), 128 << 10)
+            self.assertNotIn("\x1b", self.log(rm))
 
     def test_one_node_that_is_open(self):
         leader = self.start(self.IDENTITY)

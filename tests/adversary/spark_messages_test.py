@@ -15,6 +15,7 @@ import threading
 import time
 import unittest
 
+import shuffle_peer
 import spark_home
 from java_stream import (DEPLOY, MESSAGES, SUIDS, Array, Object, Text, application, ask, boxed, check_existence, command, driver, endpoint,
                          mapping, message, nothing, one_way, profile, registration, seq, worker)
@@ -34,6 +35,10 @@ LOCAL = "127.0.0.1"
 
 def memory_kib(pid, what):
     return int(re.search(rf"{what}:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text()).group(1))
+
+
+def processor_ns(pid):
+    return sum(int(path.read_text().split()[0]) for path in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat"))
 
 
 @contextlib.contextmanager
@@ -307,6 +312,96 @@ class Standalone(Costs, Daemons):
                 f"PPid:\t{worker_pid}" in (path / "status").read_text()
         except OSError:
             return False
+
+
+def shuffle_text(word):
+    return struct.pack(">i", len(word)) + word
+
+
+def shuffle_list(words):
+    return struct.pack(">i", len(words)) + b"".join(shuffle_text(word) for word in words)
+
+
+def to_shuffle_service():
+    """Bodies of requests, by the number of their class: lists as long as none is, or as a very large job's, and texts that nobody has."""
+    app, one = shuffle_text(b"app-1"), shuffle_text(b"1")
+    yield "100,000 directories", b"\x02" + app + one + shuffle_list([b"/d"] * 100_000) + struct.pack(">i", 64) + shuffle_text(b"sort")
+    yield "10,000 directories", b"\x02" + app + one + shuffle_list([b"/"] * 10_000) + struct.pack(">i", 64) + shuffle_text(b"sort")
+    for name, words in (("shuffle blocks", [b"shuffle_12_%d_3" % i for i in range(200_000)]), ("half of them", [b"shuffle_12_%d_3" % i for i in range(100_000)]),
+                        ("blocks of RDDs", [b"rdd_%d_%d" % (i, i % 100) for i in range(100_000)]), ("no ids", [b""] * 1_200_000), ("no UTF-8", [b"\xff" * 300] * 17_000)):
+        yield "OpenBlocks, " + name, b"\x00" + app + one + shuffle_list(words)
+        yield "RemoveBlocks, " + name, b"\x07" + app + one + shuffle_list(words)
+    fetch = app + one + struct.pack(">i", 1)
+    yield "FetchShuffleBlocks", b"\x09" + fetch + struct.pack(">i", 320_000) + struct.pack(">q", 7) * 320_000 + struct.pack(">i", 320_000) + struct.pack(">ii", 1, 3) * 320_000 + b"\x00"
+    yield "FetchShuffleBlocks, maps alone", b"\x09" + fetch + struct.pack(">i", 650_000) + struct.pack(">q", 7) * 650_000 + struct.pack(">i", 0) + b"\x00"
+    yield "FetchShuffleBlocks, empty lists", b"\x09" + fetch + struct.pack(">ii", 0, 1_200_000) + struct.pack(">i", 0) * 1_200_000 + b"\x00"
+    yield "FetchShuffleBlockChunks", b"\x0f" + fetch + struct.pack(">ii", 1, 780_000) + struct.pack(">i", 7) * 780_000 + struct.pack(">i", 0)
+    yield "GetLocalDirsForExecutors", b"\x0a" + app + shuffle_list([b"%d" % i for i in range(28_000)])
+    yield "a long name", b"\x00" + shuffle_text(b"A" * (4 << 20)) + one + shuffle_list([b"rdd_1_1"])
+    yield "a long id", b"\x00" + app + one + shuffle_list([b"rdd_1_" + b"1" * (4 << 20)])
+
+
+class ShuffleService(Costs, Daemons):
+    """Requests at a shuffle service, each beside an honest client of the same thread."""
+
+    def setUp(self):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-shuffle-messages-"))
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+        self.processes = {}
+        self.addCleanup(self.stop)
+        (self.directory / "roots").mkdir()
+        self.port, self.web = free_ports(2)
+        self.spawn("shuffle", "shuffle", "--port", self.port, "--web-port", self.web, "--local-roots", self.directory / "roots", "--io-threads", 1)
+        self.await_port(self.web)
+        self.honest = socket.create_connection((LOCAL, self.port), timeout=PATIENCE_S)
+        self.addCleanup(self.honest.close)
+        shuffle_peer.register(self.honest, 1, self.directory / "roots")
+        shuffle_peer.await_answer(self.honest, 1)
+
+    @staticmethod
+    def request(body, number=2):
+        return struct.pack(">qbqi", 21 + len(body), 3, number, len(body)) + body
+
+    def seconds_of_honest(self):
+        begin = time.monotonic()
+        self.honest.sendall(self.request(b"\x0a" + shuffle_text(b"app-1") + shuffle_list([b"1"]), 9))
+        self.assertEqual(next(frames(self.honest))[:9], struct.pack(">bq", 4, 9))
+        return time.monotonic() - begin
+
+    def costs_little(self, name, words):
+        """Until it is answered, or the connection is closed."""
+        pid = self.processes["shuffle"].pid
+        pathlib.Path(f"/proc/{pid}/clear_refs").write_text("5")
+        before, over, longest, answer = memory_kib(pid, "VmRSS"), threading.Event(), [0], b""
+        began = processor_ns(pid)
+
+        def watch():
+            while not over.is_set():
+                longest[0] = max(longest[0], self.seconds_of_honest())
+                over.wait(0.01)
+
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        with socket.create_connection((LOCAL, self.port), timeout=PATIENCE_S) as peer:
+            with contextlib.suppress(ConnectionError):
+                peer.sendall(words)
+                answer = peer.recv(65536)
+        over.set()
+        watcher.join()
+        more = memory_kib(pid, "VmHWM") - before
+        took = (processor_ns(pid) - began) / 1e6
+        print(f"{name}: {len(words) >> 10} KiB, {more} KiB more, {took:.0f} ms of a processor, honest waits {1000 * longest[0]:.0f} ms; {answer[21:200]}", file=sys.stderr)
+        self.assertLessEqual(more, MEMORY_KIB, f"KiB more after {name}")
+        self.assertLess(longest[0], HEALTH_S, name)
+
+    def test_long_lists_and_texts(self):
+        for name, body in to_shuffle_service():
+            with self.subTest(name):
+                self.costs_little(name, self.request(body))
+        # Thirty MiB of frames that never end; the first is answered by its first bytes.
+        self.costs_little("200 MiB", struct.pack(">qbqi", 200 << 20, 3, 2, 200 << 20) + b"\x00" * (30 << 20))
+        self.costs_little("a stream's name", struct.pack(">qb", 200 << 20, 6) + b"\x00" * (30 << 20))
+        self.seconds_of_honest()
 
 
 class Yarn(Costs, Daemons):

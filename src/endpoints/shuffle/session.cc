@@ -20,6 +20,12 @@ constexpr std::string_view kUnauthenticated = "java.lang.SecurityException: Unau
 /// ChunkFetchSuccess counts its body in the frame's length.
 constexpr int64_t kChunkBytesMax = transport::kPayloadLimit - 14;
 
+/// The longest frame: a request for a quarter of a million blocks.
+constexpr size_t kRequestMax = 5 << 20;
+constexpr size_t kAppIdMax = 1024;
+/// Local directories in an answer; those of a host's executors take some hundred KiB.
+constexpr size_t kAnswerMax = 4 << 20;
+
 std::string NotRegistered(const std::string& app, const std::string& executor) {
   return "java.lang.RuntimeException: Executor is not registered (appId=" + app + ", execId=" + executor + ")";
 }
@@ -46,7 +52,7 @@ Session::Session(uint64_t id, const SessionConfig& config, StreamTable& streams,
       streams_(streams),
       counters_(counters),
       host_(host),
-      reader_(config.request_bytes_max),
+      reader_(std::min(config.request_bytes_max, kRequestMax)),
       authenticated_(!config.security.authenticate) {}
 
 void Session::Close() {
@@ -223,6 +229,8 @@ void Session::OnMergedMeta(const Frame& frame) {
   ++counters_.merged_meta_requests;
   if (!authenticated_) return Fail(std::string(kUnauthenticated) + "receiveMergeBlockMetaReq().");
   const std::string app(transport::JavaText(frame.text));
+  if (app.size() > kAppIdMax)
+    return Fail("java.lang.IllegalArgumentException: an appId of " + std::to_string(app.size()) + " bytes");
   if (!MayUse(app)) return;
   if (!host_.Merges()) return Fail(kNoMerge);
   waiting_ = Waiting::kRpc;
@@ -344,6 +352,7 @@ void Session::Handle(messages::GetLocalDirsForExecutors& m) {
                 " is not registered or NM was restarted.");
   }
   messages::LocalDirsForExecutors reply;
+  size_t bytes = 0;
   reply.exec_ids = JavaHashOrder(wanted, 16);
   if (merged) {  // put into the map behind them
     reply.exec_ids.emplace_back(kMergerId);
@@ -354,7 +363,12 @@ void Session::Handle(messages::GetLocalDirsForExecutors& m) {
         id == kMergerId ? host_.FindMergeDirs(m.app_id) : host_.FindExecutor(m.app_id, id);
     const auto& dirs = executor->dirs;
     reply.num_dirs_by_exec.push_back(static_cast<int32_t>(dirs.size()));
-    for (const auto& dir : dirs) reply.all_dirs.push_back(dir.path);
+    for (const auto& dir : dirs) {
+      bytes += sizeof dir.path + dir.path.size();
+      if (bytes > kAnswerMax)
+        return Fail("java.lang.IllegalArgumentException: local directories of too many executors");
+      reply.all_dirs.push_back(dir.path);
+    }
   }
   Succeed(messages::EncodeMessage(reply));
 }

@@ -56,7 +56,7 @@ class TestHost final : public SessionHost {
     parts.push_back((part.begin ? "begin " : "") + part.bytes + (part.end ? " end" : "") + (part.cut ? " cut" : ""));
   }
   const model::shuffle::Executor* FindMergeDirs(std::string_view app) override {
-    return app == "app" ? &merge_dirs_ : nullptr;
+    return app == "app" ? &merge_dirs : nullptr;
   }
   std::optional<std::string> SecretOf(std::string_view app) override {
     return app == "nobody" ? std::nullopt : std::optional<std::string>("secret of " + std::string(app));
@@ -80,9 +80,9 @@ class TestHost final : public SessionHost {
   std::string belongs_to;
   bool merges = false;
   std::vector<std::string> parts;
+  model::shuffle::Executor merge_dirs{{{"/r/merge_manager", 0, "merge_manager"}}, 64, "m", 2};
 
  private:
-  model::shuffle::Executor merge_dirs_{{{"/r/merge_manager", 0, "merge_manager"}}, 64, "m", 2};
   model::shuffle::Executor executor_{{{"/r/a", 0, "a"}, {"/r/b", 0, "b"}}, 64, "m", 1};
 };
 
@@ -186,6 +186,67 @@ TEST_F(SessionTest, RegistrationIsAnsweredWhenTheHostSaysSo) {
   EXPECT_THAT(Answers(), ElementsAre("RpcResponse 1", "RpcResponse 2"));
   EXPECT_TRUE(session().WantsMore());
   EXPECT_EQ(host_.belongs_to, "app");
+}
+
+TEST_F(SessionTest, AFrameThatIsTooLongEndsTheConnection) {
+  const std::string head("\0\0\0\0\x0c\x80\0\0\x03", 9);  // 200 MiB of an RpcRequest
+  session().OnBytes(head);
+  const std::string more(64 << 10, 'x');
+  size_t sent = 0;
+  for (; !session().closed() && sent < 30 << 20; sent += more.size()) session().OnBytes(more);
+  EXPECT_TRUE(session().closed() && host_.closing);
+  EXPECT_LE(sent, size_t{6} << 20);
+}
+
+TEST_F(SessionTest, ListsAndIdsHaveAnEnd) {
+  messages::RegisterExecutor wide{"app", "1", {}, 64, "m"};
+  wide.local_dirs.resize(1001);
+  Rpc(1, wide);
+  Rpc(2, messages::RegisterExecutor{"app", "1", {"/r/a"}, 64, std::string(70'000, 'm')});
+  messages::OpenBlocks open{"app", "1", std::vector<std::string>(100'001, "rdd_1_1")};
+  Rpc(3, open);
+  Rpc(4, messages::RemoveBlocks{"app", "1", open.block_ids});
+  Rpc(5, messages::OpenBlocks{std::string(1025, 'a'), "1", {"rdd_1_1"}});
+  Rpc(6, messages::OpenBlocks{"app", "1", std::vector<std::string>(1000, std::string(1000, '\xff'))});
+  Rpc(7, messages::GetLocalDirsForExecutors{"app", std::vector<std::string>(60'000, "1")});
+  auto fetch = Fetch({7}, {2});
+  for (int i = 0; i < 1001; ++i) fetch.reduce_ids.Add({});
+  Rpc(8, fetch);
+  const std::string refused = " java.lang.IllegalArgumentException: ";
+  EXPECT_THAT(Answers(),
+              ElementsAre("RpcFailure 1" + refused + "1001 entries of a list; this service takes 1000",
+                          HasSubstr("bytes in such a request; this service takes 65536"),
+                          "RpcFailure 3" + refused + "100001 entries of a list; this service takes 100000",
+                          "RpcFailure 4" + refused + "100001 entries of a list; this service takes 100000",
+                          "RpcFailure 5" + refused + "1025 bytes in an id; this service takes 1024",
+                          HasSubstr("3000 bytes in an id"), HasSubstr("such a request; this service takes 262144"),
+                          "RpcFailure 8" + refused + "1002 entries of a list; this service takes 1001"));
+  EXPECT_TRUE(host_.registered.empty() && host_.removed.empty());
+}
+
+TEST_F(SessionTest, LocalDirectoriesOfTooManyAreNotTold) {
+  host_.merge_dirs.dirs.assign(200'000, {"/r/merge_manager", 0, "merge_manager"});
+  host_.merges = true;
+  Rpc(1, messages::GetLocalDirsForExecutors{"app", {"shuffle-push-merger"}});
+  EXPECT_THAT(Answers(), ElementsAre(HasSubstr("local directories of too many executors")));
+}
+
+TEST_F(SessionTest, OfAHundredThousandBlocksEachIsEightBytes) {
+  StreamTable streams(1, 10 << 20);
+  Session session(6, config_, streams, counters_, host_);
+  messages::OpenBlocks open{"app", "1", {}};
+  for (int i = 0; i < 100'000; ++i) open.block_ids.push_back("shuffle_0_" + std::to_string(i) + "_-5");
+  std::string bytes;
+  transport::AppendRpcRequest(bytes, 1, messages::EncodeMessage(open));
+  for (size_t at = 0; at < bytes.size(); at += 65'536) session.OnBytes(std::string_view(bytes).substr(at, 65'536));
+  EXPECT_THAT(Answers(), ElementsAre("RpcResponse 1"));
+  EXPECT_LT(streams.memory_bytes(), size_t{100'000} * 8 + 1000);
+  transport::AppendChunkFetchRequest(bytes = {}, 1, 0);
+  transport::AppendChunkFetchRequest(bytes, 1, 1);
+  session.OnBytes(bytes);
+  EXPECT_EQ(host_.opened.back().map_id, 1);
+  EXPECT_EQ(host_.opened.back().start, -5);
+  EXPECT_EQ(host_.opened.back().end, -4);
 }
 
 TEST_F(SessionTest, BlocksComeInOrderOfMapsAndReduces) {

@@ -40,8 +40,15 @@ constexpr IdForm kForms[] = {{BlockRef::Kind::kShuffle, "shuffle", 4, "shuffle b
                              {BlockRef::Kind::kMerged, "shuffleChunk", 5, "shuffle chunk"},
                              {BlockRef::Kind::kRdd, "rdd", 3, "RDD block"}};
 
-/// Reads one id into `out` after the first one fixed `form` and, for shuffles, `first`.
-std::optional<Error> ReadId(const std::string& text, const IdForm& form, const BlockRef& first, BlockRef& out) {
+/// What two blocks of one OpenBlocks differ by, in one number: the two last parts of their ids (map and reduce id, RDD
+/// and split, reduce id and chunk).
+int64_t Pack(int32_t before_last, int32_t last) {
+  return static_cast<int64_t>(static_cast<uint64_t>(static_cast<uint32_t>(before_last)) << 32 |
+                              static_cast<uint32_t>(last));
+}
+
+/// Reads one id into `out`, packed, after the first one fixed `form` and, for shuffles, `first`.
+std::optional<Error> ReadId(const std::string& text, const IdForm& form, const BlockRef& first, int64_t& out) {
   const auto parts = JavaSplit(text);
   if (parts.size() != form.parts || parts[0] != form.prefix) {
     return IllegalArgument("Unexpected " + std::string(form.name) + " id format: " + text);
@@ -62,13 +69,7 @@ std::optional<Error> ReadId(const std::string& text, const IdForm& form, const B
                              " and shuffleMergeId = " + std::to_string(first.merge_id) + " but got " + text);
     }
   }
-  out.kind = form.kind;
-  out.shuffle_id = numbers[0];
-  const bool merged = form.kind == BlockRef::Kind::kMerged;
-  if (merged) out.merge_id = numbers[1];
-  out.map_id = numbers[merged ? 2 : 1];
-  out.start = numbers[merged ? 3 : 2];
-  out.end = Next(out.start);
+  out = Pack(numbers[form.parts - 3], numbers[form.parts - 2]);
   return std::nullopt;
 }
 
@@ -126,6 +127,7 @@ base::Result<BlockStream> BlockStream::Parse(const wire::spark_shuffle::OpenBloc
   }
   if (form == nullptr) return IllegalArgument("Unexpected block id format: " + first_id);
   BlockRef first;
+  first.kind = form->kind;
   if (form->kind != BlockRef::Kind::kRdd) {
     const auto shuffle = JavaParseInt(parts[1]);
     if (!shuffle.ok()) return shuffle.error();
@@ -141,9 +143,10 @@ base::Result<BlockStream> BlockStream::Parse(const wire::spark_shuffle::OpenBloc
   stream.app_ = request.app_id;
   stream.executor_ = request.exec_id;
   stream.num_chunks_ = static_cast<int32_t>(request.block_ids.size());
-  stream.flat_.resize(request.block_ids.size());
+  stream.flat_ = {first};  // what all have; map_ids_ has what each has
+  stream.map_ids_.resize(request.block_ids.size());
   for (size_t i = 0; i < request.block_ids.size(); ++i) {
-    if (auto error = ReadId(request.block_ids[i], *form, first, stream.flat_[i])) return *std::move(error);
+    if (auto error = ReadId(request.block_ids[i], *form, first, stream.map_ids_[i])) return *std::move(error);
   }
   return stream;
 }
@@ -154,8 +157,8 @@ size_t BlockStream::memory_bytes() const {
 }
 
 base::Result<bool> BlockStream::HasNext() const {
-  if (form_ == Form::kFlat) return outer_ < flat_.size();
   if (outer_ >= map_ids_.size()) return false;
+  if (form_ == Form::kFlat) return true;
   if (outer_ >= lists_.size()) {
     return ArrayIndexError(static_cast<int64_t>(outer_), static_cast<int64_t>(lists_.size()));
   }
@@ -164,7 +167,14 @@ base::Result<bool> BlockStream::HasNext() const {
 
 base::Result<BlockRef> BlockStream::Peek() const {
   if (form_ == Form::kFlat) {
-    BlockRef out = flat_[outer_];
+    BlockRef out = flat_[0];
+    const auto before_last = static_cast<int32_t>(map_ids_[outer_] >> 32);
+    const auto last = static_cast<int32_t>(map_ids_[outer_]);
+    const bool rdd = out.kind == BlockRef::Kind::kRdd;
+    if (rdd) out.shuffle_id = before_last;
+    out.map_id = rdd ? last : before_last;
+    out.start = rdd ? 0 : last;
+    out.end = Next(out.start);
     if (out.kind == BlockRef::Kind::kMerged) out.app = app_;
     return out;
   }

@@ -155,7 +155,7 @@ void ResourceManager::DoClientCall(const rpc::IncomingCall& call) {
 }
 
 void ResourceManager::Submit(const rpc::IncomingCall& call) {
-  const auto request = Parse<w::SubmitApplicationRequestProto>(call);
+  auto request = Parse<w::SubmitApplicationRequestProto>(call);
   if (!request) return;
   const rpc::CallToken to = call.token;
   if (!request->application_submission_context) return RefuseMissing(call, "application submission context");
@@ -163,6 +163,7 @@ void ResourceManager::Submit(const rpc::IncomingCall& call) {
   base::Result<m::Submission> submission = endpoints::yarn::ToSubmission(*request->application_submission_context,
                                                                          SubmitterOf(call.caller.user, call.peer.host));
   if (!submission.ok()) return RefuseRequest(call, submission.error(), "java.lang.IllegalArgumentException: ");
+  request.reset();  // the submission has its bytes, and is stored and stepped from here on
   m::Submit event;
   event.submission = std::move(*submission);
   // In another's name: nothing else says who it was.

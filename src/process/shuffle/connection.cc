@@ -17,6 +17,8 @@ constexpr int64_t kPiece = 256 * 1024;
 constexpr int64_t kBytesAhead = 4 << 20;
 constexpr size_t kBlocksAhead = 16;
 constexpr size_t kFilesOnTheirWayMax = 32;
+/// Files that a thread removes before others have their turn.
+constexpr size_t kRemovedAtOnce = 500;
 /// A half request of more is counted at once, of less when it is looked at.
 constexpr size_t kHalfRequestMax = 8 * 1024;
 /// Bytes queued for a connection that has not shown whose it is.
@@ -429,21 +431,44 @@ void Connection::RegisterExecutor(wire::spark_shuffle::RegisterExecutor request)
       });
 }
 
-void Connection::RemoveBlocks(const Executor& executor, std::vector<std::string> files) {
-  auto removed = std::make_shared<Removal>();
-  worker_.loop().Offload(
-      [&worker = worker_, executor = pinned_, files = std::move(files), removed] {
-        *removed = RemoveFiles(worker.disk(), worker.config().core.local_roots, *executor, files);
+/// Files that are being removed.
+struct Connection::Removing {
+  std::shared_ptr<const Executor> executor;
+  std::vector<std::string> left;
+  Removal removed;
+};
+
+void Connection::RemoveBlocks(const Executor&, std::vector<std::string> files) {
+  RemoveSome(worker_, id_, std::make_shared<Removing>(Removing{pinned_, std::move(files), {}}));
+}
+
+/// A part of them: others wait for the same threads.
+void Connection::RemoveSome(IoWorker& worker, uint64_t id, const std::shared_ptr<Removing>& removing) {
+  worker.loop().Offload(
+      [&worker, removing] {
+        std::vector<std::string>& left = removing->left;
+        const auto begin = left.end() - static_cast<ptrdiff_t>(std::min(left.size(), kRemovedAtOnce));
+        const std::vector<std::string> some(std::make_move_iterator(begin), std::make_move_iterator(left.end()));
+        left.erase(begin, left.end());
+        const Removal removed = RemoveFiles(worker.disk(), worker.config().core.local_roots, *removing->executor, some);
+        removing->removed.count += removed.count;
+        if (removed.error && !removing->removed.error) {
+          removing->removed.root = removed.root;
+          removing->removed.error = removed.error;
+        }
       },
-      [&worker = worker_, alive = std::weak_ptr(worker_.alive_), id = id_, generation = executor.generation, removed] {
+      [&worker, alive = std::weak_ptr(worker.alive_), id, removing] {
         if (alive.expired()) return;
+        if (!removing->left.empty()) return RemoveSome(worker, id, removing);
+        const uint64_t generation = removing->executor->generation;
+        const Removal& removed = removing->removed;
         worker.Forget(generation);  // before the answer; the other threads a little later
         worker.owner().FilesRemoved(generation);
-        if (removed->error) worker.blocks().NoteTrouble(removed->root, *removed->error);
+        if (removed.error) worker.blocks().NoteTrouble(removed.root, *removed.error);
         Connection* connection = worker.Find(id);
         if (connection == nullptr) return;
         connection->session_.FinishRpc(
-            wire::spark_shuffle::EncodeMessage(wire::spark_shuffle::BlocksRemoved{removed->count}));
+            wire::spark_shuffle::EncodeMessage(wire::spark_shuffle::BlocksRemoved{removed.count}));
         connection->Settle();
       });
 }

@@ -85,6 +85,8 @@ class Connection final : public env::StreamHandler, public endpoints::shuffle::S
     int64_t warm_until = 0;            // the file is in memory up to here
     std::shared_ptr<OpenFile> passed;  // goes to the client along with `bytes`
   };
+  struct Removing;
+  static void RemoveSome(IoWorker& worker, uint64_t id, const std::shared_ptr<Removing>& removing);
   void WarmThenFinish(endpoints::shuffle::BlockStream& stream, const endpoints::shuffle::BlockRef& block);
   void FinishBlock(const model::shuffle::Executor& executor, const endpoints::shuffle::BlockRef& block, bool answered);
   void FinishDiagnose(const fairlead::shuffle::Registry::ExecutorRef& executor,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "process/spark_master/stored_application.h"
+
 namespace fairlead::process::spark_master {
 
 namespace es = endpoints::spark;
@@ -20,7 +22,8 @@ std::string With(const std::string& sentence, const std::string& diagnostics) {
   return diagnostics.empty() ? sentence : sentence + ": " + diagnostics;
 }
 
-int32_t IdOf(const std::string& executor) { return static_cast<int32_t>(std::stol(executor)); }
+/// Ids are numbers: given by the master, or checked when they were read.
+int32_t IdOf(const std::string& executor) { return NumberOfExecutor(executor).value_or(0); }
 
 /// The profile with what it does not say taken from `otherwise`, as Spark's Master and its YARN allocator do.
 es::ResourceProfile Completed(es::ResourceProfile profile, const es::ResourceProfile& otherwise) {

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/fields.h"
+#include "base/result.h"
 #include "endpoints/spark/driver_messages.h"
 
 namespace fairlead::process::spark_master {
@@ -42,5 +45,13 @@ struct StoredApplication {
   int32_t last_executor = 0;
   FL_FIELDS(registration, token_identifier, token_password, token_kind, token_service, totals, executors, last_executor)
 };
+
+/// More than the executors that can have been granted and not stored when the process ended.
+inline constexpr int32_t kIdsLeftOut = 10'000;
+
+/// The number that an executor's id is; nullopt: it is none from 0 on.
+std::optional<int32_t> NumberOfExecutor(std::string_view id);
+/// Whether the numbers in it are some that this Master can have given.
+base::Status CheckStored(const StoredApplication& stored);
 
 }  // namespace fairlead::process::spark_master

@@ -26,8 +26,6 @@ constexpr base::Duration kEagerFor = base::Duration::Seconds(5);
 /// How often it is looked for the reason of an attempt's end.
 constexpr int kLooks = 50;
 constexpr base::Duration kSaveDelay = base::Duration::Millis(100);
-/// More than the executors that can have been granted and not stored when the process ended.
-constexpr int32_t kIdsLeftOut = 10'000;
 constexpr const char* kQueueVariable = "FAIRLEAD_QUEUE";
 
 application::ExecutorContainer ContainerOf(const StoredExecutor& executor) {
@@ -284,7 +282,7 @@ void YarnApplication::Remember(const application::ExecutorContainer& executor, b
   if (found == all.end()) found = all.insert(all.end(), StoredExecutor());
   *found = {executor.executor_id,       executor.kind, executor.container_id, executor.node.host, executor.node.port,
             executor.node_http_address, started,       found->killed};
-  stored_.last_executor = std::max(stored_.last_executor, std::stoi(executor.executor_id));
+  stored_.last_executor = std::max(stored_.last_executor, NumberOfExecutor(executor.executor_id).value_or(0));
   Save();
 }
 

@@ -27,6 +27,12 @@ base::Result<std::vector<ExecutorSource::Stored>> YarnSource::Load() {
   std::vector<BadRow> bad;
   auto records = LoadReadable<StoredApplication>(*store_, kApplicationTable, bad);
   if (!records) return records.error();
+  std::erase_if(*records, [&](const auto& record) {
+    const base::Status fit = CheckStored(record.second);
+    if (!fit.ok())
+      bad.push_back({kApplicationTable, record.first, base::EncodeStored(record.second), fit.error().message});
+    return !fit.ok();
+  });
   for (const BadRow& row : bad) SetRowAside(*store_, log_, row);
   for (auto& [id, stored] : *records) {
     all.push_back({id, stored.registration});

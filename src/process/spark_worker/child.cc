@@ -13,6 +13,7 @@ base::Status Child::Start(const env::SpawnRequest& request, std::function<void(i
   const auto pid = processes_.Spawn(request, alive_([this, on_exit = std::move(on_exit)](env::ExitStatus end) {
                                       // What it leaves behind in its session goes, too.
                                       (void)processes_.Signal(-pid_, SIGKILL).ok();
+                                      kill_timer_.Stop();
                                       pid_ = 0;
                                       constexpr int kSignalled = 128;
                                       on_exit(end.signal != 0 ? kSignalled + end.signal : end.code);

@@ -19,6 +19,11 @@ std::map<std::string, std::string> EnvironmentVariables() {
   return out;
 }
 
+/// Keys without effect that are told one by one; a file may have any number.
+constexpr size_t kUnreadTold = 500;
+/// Keys of other programs that may be meant for this one.
+constexpr size_t kLookedUp = 2000;
+
 /// Hadoop's files of stores and passwords, whoever has written that TLS is spoken.
 base::Status AddTlsFiles(const std::string& directory, const config::FileReader& read, config::HadoopConf& conf) {
   if (directory.empty() || conf.String("yarn.http.policy") != "HTTPS_ONLY") return {};
@@ -63,18 +68,26 @@ base::Result<config::Settings> LoadSettings(const SettingsSource& source) {
 
 void WarnOfUnread(const config::HadoopConf& conf, const std::vector<std::string_view>& prefixes,
                   const std::string& daemon, std::vector<std::string>& warnings) {
+  size_t told = 0;
   const auto tell = [&](const std::string& key, const std::string& near) {
+    ++told;
     warnings.push_back(key + " has no effect on " + daemon + (near.empty() ? "" : "; did you mean '" + near + "'?"));
   };
   const std::vector<std::string> own = conf.Unread(prefixes);
   for (const std::string& key : own) {
     // Clients read the first, masters' command lines the second.
     if (key.starts_with("yarn.resourcemanager.connect.") || key.ends_with(".classpath")) continue;
+    if (told == kUnreadTold) {
+      warnings.push_back("more keys than these " + std::to_string(told) + " have no effect on " + daemon);
+      break;
+    }
     tell(key, conf.ReadAndNear(key));
   }
+  size_t looked_up = 0;
   for (const std::string& key : conf.Unread({"yarn."})) {
-    const std::string near = conf.ReadAndNear(key);
-    if (!near.empty() && std::find(own.begin(), own.end(), key) == own.end()) tell(key, near);
+    if (std::binary_search(own.begin(), own.end(), key)) continue;
+    if (++looked_up > kLookedUp || told >= kUnreadTold) break;
+    if (const std::string near = conf.ReadAndNear(key); !near.empty()) tell(key, near);
   }
 }
 

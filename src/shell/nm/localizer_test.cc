@@ -45,13 +45,13 @@ class Localizer : public testing::Test {
     ::chmod((root_ + "/" + name).c_str(), 0644);
     return root_ + "/" + name;
   }
-  std::string Archive(const std::string& name, const std::vector<Member>& members, bool zip) {
+  std::string Archive(const std::string& name, const std::vector<Member>& members, bool zip, bool compressed = true) {
     archive* out = ::archive_write_new();
     if (zip) {
       ::archive_write_set_format_zip(out);
     } else {
       ::archive_write_set_format_pax_restricted(out);
-      ::archive_write_add_filter_gzip(out);
+      if (compressed) ::archive_write_add_filter_gzip(out);
     }
     const std::string path = root_ + "/" + name;
     EXPECT_EQ(::archive_write_open_filename(out, path.c_str()), ARCHIVE_OK);
@@ -177,6 +177,63 @@ TEST_F(Localizer, RefusesWhatWouldLeaveTheDirectory) {
     EXPECT_EQ(Read(root_ + "/victim"), "safe") << i;
   }
   EXPECT_FALSE(fs::exists("/tmp/fl_evil"));
+}
+
+TEST_F(Localizer, HostileArchivesOfLinksAndEntriesInTheWayFailWithAReason) {
+  std::ofstream(root_ + "/victim") << "safe";
+  std::vector<Member> chain = {{"a60/x", "evil"}};
+  for (int i = 0; i < 60; ++i) {
+    chain.insert(chain.begin(), {"a" + std::to_string(i + 1), "", "a" + std::to_string(i)});
+  }
+  chain.insert(chain.begin(), {"a0", "", "a60"});
+  const std::vector<std::vector<Member>> bad = {
+      {{"l", "", "l"}, {"l/x", "evil"}},
+      chain,
+      {{"a", "A"}, {"a/b", "B"}},
+      {{"d/", "", "", false, AE_IFDIR}, {"d/x", "X"}, {"d", "F"}},
+      {{"h", "", "h", true}},
+      {{"h", "", "gone", true}},
+      {{"l", "", "."}, {"h", "", "l", true}},
+      {{"d/l", "", "../d"}, {"d/l/l/../../../victim", "evil"}},
+      {{std::string(300, 'n'), "N"}},
+      {{[] {
+          std::string deep;
+          for (int i = 0; i < 2100; ++i) deep += "d/";
+          return deep;
+        }() +
+            "x",
+        "X"}},
+  };
+  for (size_t i = 0; i < bad.size(); ++i) {
+    const Fetched got = Fetch(Archive("bad" + std::to_string(i) + ".tar", bad[i], false), ResourceType::kArchive);
+    EXPECT_NE(got.error, "") << i;
+    EXPECT_EQ(Read(root_ + "/victim"), "safe") << i;
+    EXPECT_FALSE(fs::exists(root_ + "/cache/" + std::to_string(count_))) << i;
+  }
+}
+
+TEST_F(Localizer, HostileArchivesWhoseSizesLieFailWithAReason) {
+  const std::string good = Read(Archive("good.tar", {{"a", std::string(2000, 'x')}}, false, false));
+  const auto header = [](std::string tar, char type, const char* size) {
+    tar[156] = type;
+    tar.replace(124, 12, std::string(size) + '\0');
+    tar.replace(148, 8, 8, ' ');
+    int sum = 0;
+    for (size_t i = 0; i < 512; ++i) sum += static_cast<unsigned char>(tar[i]);
+    char text[8];
+    std::snprintf(text, sizeof text, "%06o", sum);
+    return tar.replace(148, 7, text, 7);
+  };
+  const std::string lies[] = {
+      header(good, '0', "77777777777"),  // 8 GiB
+      header(good, 'x', "77777777777"),  // of attributes
+      header(good, 'L', "07777777777"),  // of a name
+      good.substr(0, 1500),
+  };
+  for (size_t i = 0; i < std::size(lies); ++i) {
+    EXPECT_NE(Fetch(Write("lie" + std::to_string(i) + ".tar", lies[i]), ResourceType::kArchive).error, "") << i;
+    EXPECT_FALSE(fs::exists(root_ + "/cache/" + std::to_string(count_))) << i;
+  }
 }
 
 TEST_F(Localizer, HoldsItsLimits) {

@@ -190,6 +190,24 @@ TEST(RmSettingsTest, AMisspeltKeyIsToldWithTheOneThatIsMeant) {
                                    "fairlead; did you mean 'yarn.resourcemanager.hostname'?"));
 }
 
+TEST(RmSettingsTest, OfTwentyThousandUnknownKeysSomeAreTold) {
+  config::Settings settings;
+  std::string text = "<configuration>";
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string key =
+        (i % 2 == 0 ? "yarn.resourcemanager.no-such-key-" : "yarn.else.no-such-") + std::to_string(i);
+    text += "<property><name>" + key + "</name><value>1</value></property>";
+  }
+  const auto read_file = [](const std::string&) { return base::Error{"", ENOENT}; };
+  const std::clock_t began = std::clock();
+  ASSERT_TRUE(settings.conf.AddXml("yarn-site.xml", text + "</configuration>", read_file).ok());
+  const auto read = ReadRmSettings(settings, "");
+  EXPECT_LT(double(std::clock() - began) / CLOCKS_PER_SEC, 1.0);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  ASSERT_EQ(read->warnings.size(), size_t{501});
+  EXPECT_THAT(read->warnings.back(), testing::StartsWith("more keys than these 500 have no effect on"));
+}
+
 TEST(RmSettingsTest, GroupsAreThoseOfTheConfiguration) {
   config::Settings settings;
   const auto groups = [&](const std::string& user) { return ReadRmSettings(settings, "")->manager.groups_of(user); };

@@ -1,5 +1,6 @@
 #include "wire/spark_shuffle/messages.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
@@ -11,6 +12,14 @@ namespace fairlead::wire::spark_shuffle {
 namespace {
 
 using base::ByteWriter;
+
+// What no real message comes near: ids have less than 100 bytes, an executor registers with its disks' directories and
+// in less than 10 KiB, and lists of blocks that are told as texts are those of an RDD or of one executor's maps.
+constexpr size_t kIdMax = 1024;
+constexpr size_t kDirsMax = 1000;
+constexpr size_t kBlockIdsMax = 100'000;
+/// How many lists there may be besides one for each map.
+constexpr size_t kSpareLists = 1000;
 
 /// Reads fields and remembers the first failure as the exception of a Spark service of the chosen release
 /// (org.apache.spark.network.protocol.Encoders over an UnpooledUnsafeDirectByteBuf).
@@ -33,25 +42,53 @@ class Reader {
   }
   std::string Text() { return wire::spark_transport::JavaText(Blob()); }
 
-  std::vector<std::string> Strings() {
+  std::string Id() {
+    const size_t begin = position_;
+    const int32_t length = I32();
+    const size_t readable = body_.size() - position_;
+    if (failed_) return {};
+    const auto announced = static_cast<size_t>(std::max(length, 0));
+    if (announced > kIdMax && announced <= readable) {
+      FailTooMuch(announced, "bytes in an id", kIdMax);
+      return {};
+    }
+    position_ = begin;
+    std::string id = Text();
+    if (id.size() > kIdMax) FailTooMuch(id.size(), "bytes in an id", kIdMax);  // what is no UTF-8 becomes longer
+    return id;
+  }
+
+  std::vector<std::string> Strings(size_t most = SIZE_MAX) {
     std::vector<std::string> out;
-    ForEach(4, [&] { out.push_back(Text()); });
+    ForEach(4, &out, most, [&] { out.push_back(Text()); });
+    return out;
+  }
+  std::vector<std::string> Ids(size_t most = SIZE_MAX) {
+    std::vector<std::string> out;
+    const size_t bytes_max = std::max(body_.size(), size_t{64} << 10);  // what is no UTF-8 becomes longer
+    size_t bytes = 0;
+    ForEach(4, &out, most, [&] {
+      out.push_back(Id());
+      bytes += out.back().size();
+      if (bytes > bytes_max) FailTooMuch(bytes, "bytes of ids", bytes_max);
+    });
     return out;
   }
   std::vector<int32_t> Ints() {
     std::vector<int32_t> out;
-    ForEach(4, [&] { out.push_back(I32()); });
+    ForEach(4, &out, SIZE_MAX, [&] { out.push_back(I32()); });
     return out;
   }
   std::vector<int64_t> Longs() {
     std::vector<int64_t> out;
-    ForEach(8, [&] { out.push_back(I64()); });
+    ForEach(8, &out, SIZE_MAX, [&] { out.push_back(I64()); });
     return out;
   }
-  IntLists Lists() {
+  IntLists Lists(size_t most = SIZE_MAX) {
+    constexpr std::vector<int32_t>* kNotReserved = nullptr;
     IntLists out;
-    ForEach(4, [&] {
-      ForEach(4, [&] { out.AddValue(I32()); });
+    ForEach(4, kNotReserved, most, [&] {
+      ForEach(4, kNotReserved, SIZE_MAX, [&] { out.AddValue(I32()); });
       out.CloseList();
     });
     return out;
@@ -76,16 +113,26 @@ class Reader {
     code_ = code;
   }
 
+  void FailTooMuch(size_t count, const char* of_what, size_t most) {
+    Fail("java.lang.IllegalArgumentException: " + std::to_string(count) + " " + of_what + "; this service takes " +
+         std::to_string(most));
+  }
+
  private:
   /// Java arrays of this many bytes end a default service with OutOfMemoryError.
   static constexpr int64_t kHeapBytes = int64_t{1} << 29;
 
-  /// An int32 count, then `one` that often or until a failure; `element_bytes` is the least an element takes.
-  template <class One>
-  void ForEach(int64_t element_bytes, One&& one) {
+  /// An int32 count, then `one` that often or until a failure; `element_bytes` is the least an element takes. `out`
+  /// reserves as much as there can be.
+  template <class Vector, class One>
+  void ForEach(int64_t element_bytes, Vector* out, size_t most, One&& one) {
     const int32_t count = I32();
     if (failed_ || !CheckLength(count, element_bytes)) return;
-    for (int32_t i = 0; i < count && !failed_; ++i) one();
+    const auto announced = static_cast<size_t>(count);
+    const size_t room = (body_.size() - position_) / static_cast<size_t>(element_bytes);
+    if (std::min(announced, room) > most) return FailTooMuch(announced, "entries of a list", most);
+    if (out != nullptr) out->reserve(std::min(announced, room));
+    for (size_t i = 0; i < announced && !failed_; ++i) one();
   }
 
   /// 4.x: Objects.checkFromIndexSize(0, length, readable / element size). 3.5: `new T[length]`.
@@ -144,21 +191,21 @@ class Reader {
 // ---- decoding: one overload a message, in wire order ---------------------------------------------------------------
 
 void Read(Reader& in, OpenBlocks& m) {
-  m.app_id = in.Text();
-  m.exec_id = in.Text();
-  m.block_ids = in.Strings();
+  m.app_id = in.Id();
+  m.exec_id = in.Id();
+  m.block_ids = in.Ids(kBlockIdsMax);
 }
 void Read(Reader& in, UploadBlock& m) {
-  m.app_id = in.Text();
-  m.exec_id = in.Text();
+  m.app_id = in.Id();
+  m.exec_id = in.Id();
   m.block_id = in.Text();
   m.metadata = in.Blob();
   m.data = in.Blob();
 }
 void Read(Reader& in, RegisterExecutor& m) {
-  m.app_id = in.Text();
-  m.exec_id = in.Text();
-  m.local_dirs = in.Strings();
+  m.app_id = in.Id();
+  m.exec_id = in.Id();
+  m.local_dirs = in.Strings(kDirsMax);
   m.sub_dirs_per_local_dir = in.I32();
   m.shuffle_manager = in.Text();
 }
@@ -167,31 +214,31 @@ void Read(Reader& in, StreamHandle& m) {
   m.num_chunks = in.I32();
 }
 void Read(Reader& in, RegisterDriver& m) {
-  m.app_id = in.Text();
+  m.app_id = in.Id();
   m.heartbeat_timeout_ms = in.I64();
 }
-void Read(Reader& in, ShuffleServiceHeartbeat& m) { m.app_id = in.Text(); }
+void Read(Reader& in, ShuffleServiceHeartbeat& m) { m.app_id = in.Id(); }
 void Read(Reader& in, UploadBlockStream& m) {
   m.block_id = in.Text();
   m.metadata = in.Blob();
 }
 void Read(Reader& in, RemoveBlocks& m) {
-  m.app_id = in.Text();
-  m.exec_id = in.Text();
-  m.block_ids = in.Strings();
+  m.app_id = in.Id();
+  m.exec_id = in.Id();
+  m.block_ids = in.Ids(kBlockIdsMax);
 }
 void Read(Reader& in, BlocksRemoved& m) { m.num_removed = in.I32(); }
 void Read(Reader& in, FetchShuffleBlocks& m) {
-  m.app_id = in.Text();
-  m.exec_id = in.Text();
+  m.app_id = in.Id();
+  m.exec_id = in.Id();
   m.shuffle_id = in.I32();
   m.map_ids = in.Longs();
-  m.reduce_ids = in.Lists();
+  m.reduce_ids = in.Lists(m.map_ids.size() + kSpareLists);
   m.batch = in.Bool();
 }
 void Read(Reader& in, GetLocalDirsForExecutors& m) {
-  m.app_id = in.Text();
-  m.exec_ids = in.Strings();
+  m.app_id = in.Id();
+  m.exec_ids = in.Ids();
 }
 void Read(Reader& in, LocalDirsForExecutors& m) {
   m.exec_ids = in.Strings();
@@ -199,7 +246,7 @@ void Read(Reader& in, LocalDirsForExecutors& m) {
   m.all_dirs = in.Strings();
 }
 void Read(Reader& in, PushBlockStream& m) {
-  m.app_id = in.Text();
+  m.app_id = in.Id();
   m.app_attempt_id = in.I32();
   m.shuffle_id = in.I32();
   m.shuffle_merge_id = in.I32();
@@ -208,7 +255,7 @@ void Read(Reader& in, PushBlockStream& m) {
   m.index = in.I32();
 }
 void Read(Reader& in, FinalizeShuffleMerge& m) {
-  m.app_id = in.Text();
+  m.app_id = in.Id();
   m.app_attempt_id = in.I32();
   m.shuffle_id = in.I32();
   m.shuffle_merge_id = in.I32();
@@ -226,16 +273,16 @@ void Read(Reader& in, MergeStatuses& m) {
   }
 }
 void Read(Reader& in, FetchShuffleBlockChunks& m) {
-  m.app_id = in.Text();
-  m.exec_id = in.Text();
+  m.app_id = in.Id();
+  m.exec_id = in.Id();
   m.shuffle_id = in.I32();
   m.shuffle_merge_id = in.I32();
   m.reduce_ids = in.Ints();
   m.chunk_ids = in.Lists();
 }
 void Read(Reader& in, DiagnoseCorruption& m) {
-  m.app_id = in.Text();
-  m.exec_id = in.Text();
+  m.app_id = in.Id();
+  m.exec_id = in.Id();
   m.shuffle_id = in.I32();
   m.map_id = in.I64();
   m.reduce_id = in.I32();
@@ -260,10 +307,27 @@ void Read(Reader& in, BlockPushReturnCode& m) {
   }
 }
 void Read(Reader& in, RemoveShuffleMerge& m) {
-  m.app_id = in.Text();
+  m.app_id = in.Id();
   m.app_attempt_id = in.I32();
   m.shuffle_id = in.I32();
   m.shuffle_merge_id = in.I32();
+}
+
+/// Of a message whose class has this index, where it takes more memory than bytes or is kept.
+size_t BytesMax(uint8_t id) {
+  static_assert(std::is_same_v<std::variant_alternative_t<2, Message>, RegisterExecutor>);
+  static_assert(std::is_same_v<std::variant_alternative_t<10, Message>, GetLocalDirsForExecutors>);
+  static_assert(std::is_same_v<std::variant_alternative_t<15, Message>, FetchShuffleBlockChunks>);
+  switch (id) {
+    case 2:
+      return 64 << 10;
+    case 10:
+      return 256 << 10;
+    case 15:
+      return 3 << 20;
+    default:
+      return SIZE_MAX;
+  }
 }
 
 template <size_t... I>
@@ -486,6 +550,10 @@ base::Result<Message> DecodeMessage(std::string_view body, Dialect dialect) {
   Reader in(body, dialect);
   const uint8_t id = in.U8();
   if (in.failed()) return in.error();
+  if (body.size() > BytesMax(id)) {
+    in.FailTooMuch(body.size(), "bytes in such a request", BytesMax(id));
+    return in.error();
+  }
   Message message;
   const bool mesos = id == 4 || id == 5;
   const bool known = !(mesos && dialect == Dialect::kSpark43) &&
