@@ -42,6 +42,10 @@ void Correction::Learn(base::Duration p50, base::Duration after) {
 When Correction::Of(const When& said) const {
   if (!said.p50) return said;
   std::vector<float> ratios = classes_[ClassOf(*said.p50)].ratios;
+  if (ratios.size() < kEnough) {
+    ratios.clear();
+    for (const Class& one : classes_) ratios.insert(ratios.end(), one.ratios.begin(), one.ratios.end());
+  }
   if (ratios.size() < kEnough) return said;
   const base::Duration p50 = Times(AtLeastASecond(*said.p50), Quantile(ratios, 50));
   return {p50, std::max(p50, Times(AtLeastASecond(*said.p50), Quantile(ratios, 90)))};

@@ -23,7 +23,7 @@ class Correction {
  public:
   /// The latest starts of a class that count, and how many there must be.
   static constexpr size_t kKept = 256;
-  static constexpr size_t kEnough = 32;
+  static constexpr size_t kEnough = 16;
 
   /// Futures said `p50`, and it came after that time.
   void Learn(base::Duration p50, base::Duration after);
