@@ -28,6 +28,13 @@ void Containers::SetState(Container& container, ContainerEvent event, ContainerS
 
 void Containers::On(const model::scheduler::Granted& effect) {
   App& app = apps_.At(effect.app);
+  if (Container* known = app.containers.Find(effect.container); known && app.current()) {
+    // It waited for a larger size.
+    known->resources = effect.resources;
+    ++known->version;
+    app.current()->updated.push_back({InfoOf(*known), model::rm::UpdateType::kIncrease});
+    return;
+  }
   const auto found = app.attempts.find(effect.container.attempt.attempt);
   if (!app.alive || found == app.attempts.end() || !found->second.known) return;  // it ends with its attempt
   Attempt& attempt = found->second;

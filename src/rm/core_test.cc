@@ -43,6 +43,7 @@ class FirstFit {
   std::optional<model::Refused> reject;
   int64_t epoch = 0;
   std::vector<model::LearnedUse> learned;  // is told with the next node
+  bool sizes_wait = false;                 // larger sizes come with the next report of a node
 
  private:
   struct NodeBook {
@@ -76,6 +77,7 @@ class FirstFit {
     for (const auto& id : gone) End(id, model::kExitAborted);
   }
   void On(const s::NodeUpdated& e) {
+    for (const s::Granted& grown : std::exchange(growing_, {})) out_.push_back(grown);
     for (const auto& done : e.completed) End(done.container, done.exit_status);
   }
   void On(const s::AppAdded& e) {
@@ -110,7 +112,15 @@ class FirstFit {
   }
   void On(const s::AppMoved& e) { out_.push_back(s::MoveAnswered{e.app, e.token, "root." + e.queue}); }
   void On(const s::AppPriority& e) { out_.push_back(s::PriorityAnswered{e.token}); }
-  void On(const s::ContainerResized& e) { out_.push_back(s::ResizeAnswered{e.token}); }
+  void On(const s::ContainerResized& e) {
+    if (!sizes_wait) return out_.push_back(s::ResizeAnswered{e.token});
+    out_.push_back(s::CallRefused{e.token, {Refusal::kUpdateOutstanding, {}, {}, {}}});
+    s::Granted& grown = growing_.emplace_back();
+    grown.app = held_.at(e.container).app;
+    grown.container = e.container;
+    grown.node = held_.at(e.container).node;
+    grown.resources = e.resources;
+  }
   void On(const s::QueuesReloaded& e) { out_.push_back(s::ReloadAnswered{e.token}); }
 
   void EndAll(model::AppIndex app) {
@@ -154,6 +164,7 @@ class FirstFit {
   std::map<model::AppIndex, AppBook> apps_;
   std::map<model::ContainerId, Held> held_;
   std::vector<s::Allocate> calls_;
+  std::vector<s::Granted> growing_;
   std::vector<s::Effect> out_;
 };
 
@@ -1251,6 +1262,31 @@ TEST_F(World, ContainersChangeTheirSize) {
   EXPECT_EQ(answer.updated[0].container.version, 1);
   ASSERT_EQ(answer.update_errors.size(), 1u);
   EXPECT_EQ(answer.update_errors[0].refused.why, Refusal::kUpdateUnknownContainer);
+}
+
+TEST_F(World, ALargerSizeThatWaitedIsToldOnceItIsThere) {
+  AddNode("n1");
+  const auto attempt = Running(1);
+  const auto granted = Ask(attempt, 1).granted;
+  Beat("n1", {Runs(AttemptOf(1, 1).master.id), Runs(granted[0].id)});
+  scheduler_.sizes_wait = true;
+  m::AllocateCall call;
+  call.call = 3;
+  call.attempt = attempt;
+  call.response_id = AttemptOf(1, 1).response_id;
+  call.updates = {{granted[0].id, 0, m::UpdateType::kIncrease, Resources::Of(2048, 1)}};
+  Do(call);
+  const m::AllocateAnswer first = Got<m::AllocateAnswer>()[0];
+  EXPECT_TRUE(first.updated.empty() && first.update_errors.empty());
+  EXPECT_EQ(core_->FindContainer(granted[0].id)->resources.memory_mib(), 1024);
+  Beat("n1", {Runs(AttemptOf(1, 1).master.id), Runs(granted[0].id)});
+  const m::AllocateAnswer second = Ask(attempt, 0);
+  EXPECT_TRUE(second.granted.empty());
+  ASSERT_EQ(second.updated.size(), 1u);
+  EXPECT_EQ(second.updated[0].type, m::UpdateType::kIncrease);
+  EXPECT_EQ(second.updated[0].container.resources.memory_mib(), 2048);
+  EXPECT_EQ(second.updated[0].container.version, 1);
+  EXPECT_EQ(core_->FindContainer(granted[0].id)->resources.memory_mib(), 2048);
 }
 
 TEST_F(World, AHundredThousandNodeNamesDoNotStay) {

@@ -307,7 +307,9 @@ void Masters::On(const model::scheduler::ResizeAnswered& effect) {
 }
 
 void Masters::Refused(const ResizeAsked& asked, uint64_t, const model::Refused& refused) {
-  if (Attempt* attempt = apps_.FindAttempt(asked.update.container.attempt)) {
+  Attempt* attempt = apps_.FindAttempt(asked.update.container.attempt);
+  // A larger size that is outstanding comes as a grant (Containers).
+  if (attempt && refused.why != Refusal::kUpdateOutstanding) {
     attempt->update_errors.push_back({asked.update, refused, asked.update.version});
   }
   ResizeDone(asked.call);

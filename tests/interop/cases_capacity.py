@@ -4,7 +4,11 @@ import os
 import re
 import subprocess
 
+import cases_ha
+import cases_mapreduce
+import cases_restart
 import cases_spark
+import cases_yarn
 import peers
 from cases_mapreduce import require_pi
 from jobs import Background, PausedJob, executors, require_end
@@ -126,3 +130,13 @@ case("all", ASYNCHRONOUS, own_cluster=True, name="capacity-asynchronous")(passes
 case("all", PREEMPTING, own_cluster=True, name="capacity-preemption")(preempted)
 case("all", CAPACITY, name="capacity-spark-client-mode")(cases_spark.client_mode)
 case("all", CAPACITY, name="capacity-spark-cluster-mode")(cases_spark.cluster_mode)
+
+# Hadoop's nodes beside Fairlead's, and Spark 4.
+BESIDE = dataclasses.replace(CAPACITY, hadoop="3.4.3", spark="4.3.0", nodes=("java", "fairlead"))
+for _job, _run in {"pi": cases_mapreduce.pi, "spark-cluster-mode": cases_spark.cluster_mode,
+                   "spark-dynamic-allocation": cases_spark.dynamic_allocation, "yarn-client": cases_yarn.yarn_client}.items():
+    case("all", BESIDE, name=f"capacity-mixed-nodes-{_job}")(_run)
+case("all", BESIDE, own_cluster=True, name="capacity-daemons-killed")(cases_restart.daemons_killed)
+case("all", dataclasses.replace(BESIDE, rm=None, yarn_site=cases_ha.DEFAULTS), own_cluster=True, name="capacity-takeover")(
+    lambda cluster, work: cases_ha.on_two(work, dataclasses.replace(BESIDE, rm=None, yarn_site=cases_ha.DEFAULTS),
+                                          lambda two, inside: cases_ha.mapreduce(two, inside, cases_ha.killed)))

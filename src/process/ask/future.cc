@@ -244,14 +244,18 @@ void Future::Turns() {
 void Future::On(const ms::Granted& effect) {
   timers_until_ = now_ + kQuiet;
   Job& job = jobs_[effect.app];
+  --job.waiting;
+  --waiting_;
+  if (const auto known = live_.find(effect.container); known != live_.end()) {  // it has become larger
+    known->second.size = effect.resources;
+    return;
+  }
   outcome_.starts.push_back({effect.app, effect.container, effect.node, now_, effect.resources, effect.priority,
                              effect.allocation_request_id, effect.is_master});
   const Live& live =
       live_[effect.container] = {effect.app, effect.node, effect.resources, effect.priority, effect.is_master};
   events_.emplace_back(ms::Acquired{effect.app, {effect.container}});
   Launch(effect.node, effect.container);
-  --job.waiting;
-  --waiting_;
   if (!effect.is_master) {
     ++job.live;
     job.worked = true;

@@ -325,7 +325,8 @@ TEST_P(Contract, RefusedMoveAndPriorityApplyNothing) {
 
 TEST_P(Contract, RefusedResizeIsAnErrorOfItsUpdateAlone) {
   Cluster cluster(GetParam());
-  const bool fixed = hadoop() && !capacity();
+  if (capacity()) GTEST_SKIP() << "a larger size waits there";
+  const bool fixed = hadoop();
   const model::ApplicationAttemptId attempt = cluster.Running("a", 6);  // two on each node
   const auto held = cluster.HeldBy(attempt);
   m::AllocateCall call = cluster.Call(attempt);

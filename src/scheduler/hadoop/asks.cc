@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 
 #include "base/check.h"
@@ -33,10 +34,18 @@ void KeepLastOfEachName(std::vector<Asks::Line>& lines) {
 
 }  // namespace
 
+std::strong_ordering operator<=>(const RequestKey& a, const RequestKey& b) {
+  const auto ranks = [](const RequestKey& key) {
+    return std::tuple(key.IsGrowth(), key.priority, key.id, key.grows_attempt, key.grows);
+  };
+  return ranks(a) <=> ranks(b);
+}
+
+/// Of a container that grows its number stands for its whole id: no decision goes by the order of such keys in a map.
 int32_t RequestKey::JavaHash() const {
   uint32_t hash = static_cast<uint32_t>(HashOfPriority(priority));
   hash = 31 * hash + static_cast<uint32_t>(java::HashOfLong(id));
-  return java::Wrap(31 * hash);
+  return java::Wrap(31 * hash + static_cast<uint32_t>(java::HashOfLong(grows)));
 }
 
 int32_t KeyLines::SlotOf(NameId name, const Names& names) const {
@@ -227,6 +236,7 @@ void Asks::Mix(base::StateHasher& hash, const Names& names) const {
   ForEach([&](const RequestKey& key, NameId name, const Request& request) {
     hash.Mix(static_cast<uint64_t>(key.priority));
     hash.Mix(static_cast<uint64_t>(key.id));
+    if (key.IsGrowth()) hash.Mix(static_cast<uint64_t>(key.grows) << 32 | static_cast<uint32_t>(key.grows_attempt));
     hash.Mix(std::string_view(names.Text(name)));
     hash.Mix(static_cast<uint64_t>(request.count));
     hash.Mix(request.relax);

@@ -19,13 +19,18 @@
 
 namespace fairlead::scheduler::hadoop {
 
-/// SchedulerRequestKey: smaller priority number first, then smaller allocation request id.
+/// SchedulerRequestKey: what makes containers larger comes last; smaller priority number first, then smaller allocation
+/// request id, then the smaller container.
 struct RequestKey {
   int32_t priority = 0;
   int64_t id = -1;
-  friend auto operator<=>(const RequestKey&, const RequestKey&) = default;
+  int32_t grows_attempt = 0;  // of `grows`
+  int64_t grows = 0;          // the number of the container that is to become larger; 0: a container of its own
+  bool IsGrowth() const { return grows != 0; }
+  friend bool operator==(const RequestKey&, const RequestKey&) = default;
+  friend std::strong_ordering operator<=>(const RequestKey& a, const RequestKey& b);
   int32_t JavaHash() const;
-  FL_STATE(priority, id)
+  FL_STATE(priority, id, grows_attempt, grows)
 };
 
 /// One line of an ask.

@@ -6,6 +6,7 @@
 #include "scheduler/yarn_capacity/activation.h"
 #include "scheduler/yarn_capacity/asks.h"
 #include "scheduler/yarn_capacity/containers.h"
+#include "scheduler/yarn_capacity/resize.h"
 
 namespace fairlead::scheduler::yarn_capacity {
 
@@ -54,6 +55,11 @@ Allocator::Result Allocator::SkipNode(const RequestKey& key, Outcome outcome, st
   return result;
 }
 
+bool Allocator::GrowsHere(const RequestKey& key) const {
+  const ContainerSlot slot = GrowingContainer(books_, attempt_, key);
+  return slot.valid() && books_.containers[slot].node == node_id_;
+}
+
 /// preCheckForNodeCandidateSet. kAllocated: go on.
 Allocator::Outcome Allocator::Precheck(const RequestKey& key, const KeyLines& lines) {
   const Request* any = lines.Any();
@@ -63,6 +69,9 @@ Allocator::Outcome Allocator::Precheck(const RequestKey& key, const KeyLines& li
   if (mode_ == Mode::kIgnore && WaitsForMaster(attempt_) &&
       (books_.config.quirks.masters_never_on_shared_partitions || !books_.config.masters_on_shared_partitions)) {
     return SkipRequest(key, Outcome::kSkipApp, "Request skipped in Ignore Exclusivity mode for AM allocation");
+  }
+  if (key.IsGrowth() && !GrowsHere(key)) {
+    return SkipNode(key, Outcome::kSkipKey, "Node skipped because relax locality is not allowed").outcome;
   }
   const bool here = any->partition == (mode_ == Mode::kIgnore ? kNoLabel : partition_);
   constexpr std::string_view kElsewhere = "Node does not match partition or placement constraints";

@@ -43,6 +43,8 @@ class Allocator {
   /// The same, and the reason is written down.
   Outcome SkipRequest(const RequestKey& key, Outcome outcome, std::string_view why) const;
   Result SkipNode(const RequestKey& key, Outcome outcome, std::string_view why) const;
+  /// The container that the key makes larger is on this node: another manager of its host cannot.
+  bool GrowsHere(const RequestKey& key) const;
   bool WithinHeadroom(const Resources& size) const;
   bool MayTakeMore(const RequestKey& key, const Resources& size) const;
   Result TryNode(const RequestKey& key, const KeyLines& lines, ContainerSlot reserved);

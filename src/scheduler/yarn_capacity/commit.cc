@@ -5,6 +5,7 @@
 #include "scheduler/yarn_capacity/activation.h"
 #include "scheduler/yarn_capacity/asks.h"
 #include "scheduler/yarn_capacity/containers.h"
+#include "scheduler/yarn_capacity/resize.h"
 
 namespace fairlead::scheduler::yarn_capacity {
 
@@ -39,12 +40,14 @@ class Decision {
     if (again()) return node.reserved == proposal_.reserved.slot && Asked();
     if (proposal_.reserves && node.reserved.valid()) return false;
     if (!proposal_.reserves && (!AskStillThere(node) || !NodeAsExpected(node))) return false;
+    if (proposal_.key.IsGrowth() && !GrowingContainer(books_, attempt_, proposal_.key).valid()) return false;
     return QueuesAccept() && Asked();
   }
 
   /// FiCaSchedulerApp.apply, AbstractLeafQueue.apply.
   void Apply() {
     if (!Gives()) return Release();
+    if (proposal_.key.IsGrowth() && !proposal_.reserves) return MakeLarger();
     ContainerSlot slot;
     if (proposal_.reserves) {
       if (again()) {
@@ -179,6 +182,21 @@ class Decision {
     }
     Tell(slot, master, label);
     return slot;
+  }
+
+  /// SchedulerApplicationAttempt.pullNewlyUpdatedContainers: Hadoop grants a container that holds the room, and gives
+  /// it to the larger one when its master asks next; that one takes a number, too.
+  void MakeLarger() {
+    if (from_reservation()) {
+      DropReservation(books_, proposal_.reserved.slot);
+    } else {
+      attempt_.numbers.Skip(attempt_.numbers.Next());
+    }
+    const ContainerSlot slot = GrowingContainer(books_, attempt_, proposal_.key);
+    TakeAsk(books_, proposal_.attempt, proposal_.key, proposal_.type, books_.nodes[proposal_.node]);
+    Release();
+    Grow(books_, slot, proposal_.size);
+    Tell(slot, false, AskedLabel(books_, books_.containers[slot]));
   }
 
   void Tell(ContainerSlot slot, bool master, PartitionId label) {

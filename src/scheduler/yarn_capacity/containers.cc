@@ -6,6 +6,7 @@
 #include "scheduler/hadoop/java.h"
 #include "scheduler/yarn_capacity/applications.h"
 #include "scheduler/yarn_capacity/asks.h"
+#include "scheduler/yarn_capacity/resize.h"
 #include "scheduler/yarn_capacity/setup.h"
 
 namespace fairlead::scheduler::yarn_capacity {
@@ -223,6 +224,7 @@ void Complete(Books& books, ContainerSlot slot, const Ending& ending) {
   }
   if (books.nodes.Alive(node)) {
     if (books.containers[slot].live) {
+      EndGrowth(books, slot);
       CompleteLive(books, slot, ending);
       ReturnRoom(books, slot, partition);
     } else {

@@ -1,8 +1,9 @@
 #include "scheduler/yarn_capacity/resize.h"
 
-#include <algorithm>
+#include <utility>
+#include <vector>
 
-#include "scheduler/yarn_capacity/activation.h"
+#include "scheduler/yarn_capacity/asks.h"
 #include "scheduler/yarn_capacity/containers.h"
 
 namespace fairlead::scheduler::yarn_capacity {
@@ -12,32 +13,21 @@ using model::Refusal;
 
 namespace {
 
-bool NodeHasRoom(const Books& books, const Node& node, const Resources& more) {
-  return node.schedulable && books.calc.FitsIn(more, node.unallocated);
+/// SchedulerRequestKey.create.
+RequestKey GrowthKey(const Container& container) {
+  return {container.key.priority, container.key.id, container.id.attempt.attempt, container.id.value};
 }
 
-/// A queue, leaf first, whose maximum does not hold `more`; not valid: none.
-QueueId FullQueue(const Books& books, QueueId leaf, PartitionId partition, const Resources& more) {
-  for (QueueId at = leaf; at.valid(); at = books.queues[at].parent) {
-    const Queue& queue = books.queues[at];
-    if (!books.calc.FitsIn(queue.usage.used(partition) + more, queue.shares[partition].effective_max)) return at;
+/// ContainerUpdateContext.createResourceRequests; 0: what was asked for is taken back.
+void AskForGrowth(Books& books, ContainerSlot slot, const Resources& more, int32_t count) {
+  const Container& container = books.containers[slot];
+  const Node& node = books.nodes[container.node];
+  const PartitionId label = AskedLabel(books, container);
+  std::vector<hadoop::Asks::Line> lines;
+  for (const NameId name : {node.host, node.rack, Names::kAny}) {
+    lines.push_back({name, GrowthKey(container), {count, false, more, label}});
   }
-  return {};
-}
-
-model::Refused CheckLarger(Books& books, const Container& container, const Resources& more, const Resources& size) {
-  const Attempt& attempt = books.attempts[container.attempt];
-  const PartitionId partition = books.partitions.OfNode(container.node);
-  if (!NodeHasRoom(books, books.nodes[container.node], more)) return {Refusal::kResizeNodeFull, {}, {size}, {}};
-  if (const QueueId full = FullQueue(books, attempt.queue, partition, more); full.valid()) {
-    return {Refusal::kResizeQueueMaximum, {books.queues[full].path}, {}, {}};
-  }
-  const Resources limit = UserLimit(books, container.attempt, partition, Mode::kRespect, nullptr);
-  const User* user = books.queues[attempt.queue].own.users.Find(attempt.user);
-  if (user == nullptr || books.calc.Greater(books.cluster(), user->usage.used(partition), limit)) {
-    return {Refusal::kResizeUserMaximum, {attempt.user}, {}, {}};
-  }
-  return {};
+  UpdateAsks(books, container.attempt, std::move(lines), false);
 }
 
 /// Lazy preemption counts what it may take by the container's size.
@@ -54,32 +44,54 @@ void NoteKillable(Books& books, ContainerSlot slot) {
 
 }  // namespace
 
-void Apply(Books& books, const ms::ContainerResized& event) {
-  const ContainerSlot slot = FindLive(books, event.container);
-  const auto refuse = [&](model::Refused why) { books.Emit(ms::CallRefused{event.token, std::move(why)}); };
-  if (!slot.valid() || !books.containers[slot].on_node) return refuse({Refusal::kUpdateUnknownContainer, {}, {}, {}});
-  if (event.resources.AnyNegative() || event.resources.IsZero()) {
-    return refuse({Refusal::kResizeSize, {}, {event.resources}, {}});
-  }
+ContainerSlot GrowingContainer(const Books& books, const Attempt& attempt, const RequestKey& key) {
+  if (!key.IsGrowth()) return {};
+  return FindLive(books, {{books.apps[attempt.app].id, key.grows_attempt}, key.grows});
+}
+
+void Grow(Books& books, ContainerSlot slot, const Resources& more) {
   const Container& container = books.containers[slot];
-  const Resources more = event.resources - container.resources;
-  Resources grown;
-  for (size_t type = 0; type < Resources::kMaxTypes; ++type) grown[type] = std::max<int64_t>(more[type], 0);
-  if (!grown.IsZero()) {
-    if (model::Refused refused = CheckLarger(books, container, grown, event.resources)) {
-      return refuse(std::move(refused));
-    }
-  }
   const AttemptId id = container.attempt;
   const QueueId leaf = books.attempts[id].queue;
   const PartitionId partition = books.partitions.OfNode(container.node);
-  books.nodes.ResizeContainer(slot, event.resources, books.containers);
+  books.nodes.ResizeContainer(slot, container.resources + more, books.containers);
   NoteKillable(books, slot);
   books.attempts[id].usage.AddUsed(partition, more);
   books.queues[leaf].own.active.Touch(id, false);
   Charge(books, leaf, slot, more, partition, 1);
   ChargeAbove(books, leaf, more, partition, 1);
-  books.Emit(ms::ResizeAnswered{event.token});
+}
+
+void EndGrowth(Books& books, ContainerSlot slot) {
+  const Container& container = books.containers[slot];
+  const Attempt& attempt = books.attempts[container.attempt];
+  // Such asks come last.
+  if (attempt.asks.active().empty() || !attempt.asks.active().back().key.IsGrowth()) return;
+  const RequestKey key = GrowthKey(container);
+  if (attempt.asks.Find(key) == nullptr) return;
+  const ContainerSlot reserved = books.nodes[container.node].reserved;
+  if (reserved.valid() && books.containers[reserved].attempt == container.attempt &&
+      books.containers[reserved].key == key) {
+    DropReservation(books, reserved);
+  }
+  AskForGrowth(books, slot, {}, 0);
+}
+
+void Apply(Books& books, const ms::ContainerResized& event) {
+  const ContainerSlot slot = FindLive(books, event.container);
+  const auto refuse = [&](Refusal why) { books.Emit(ms::CallRefused{event.token, {why, {}, {event.resources}, {}}}); };
+  if (!slot.valid() || !books.containers[slot].on_node) return refuse(Refusal::kUpdateUnknownContainer);
+  if (event.resources.AnyNegative() || event.resources.IsZero()) return refuse(Refusal::kResizeSize);
+  const Resources& held = books.containers[slot].resources;
+  const Resources grown = hadoop::ComponentwiseMax(event.resources, held) - held;
+  EndGrowth(books, slot);
+  // What the calculator does not count needs no room.
+  if (!books.calc.Greater(books.cluster(), grown, {})) {
+    Grow(books, slot, event.resources - held);
+    return books.Emit(ms::ResizeAnswered{event.token});
+  }
+  AskForGrowth(books, slot, grown, 1);
+  refuse(Refusal::kUpdateOutstanding);
 }
 
 }  // namespace fairlead::scheduler::yarn_capacity

@@ -177,6 +177,7 @@ model::CapacityQueues QueuesOnDemand() {
   queues.queues["root"].own.auto_creation = false;
   queues.queues["root"].own.queues = {"a", "users"};
   queues.queues["root.users"].own.auto_creation = true;
+  queues.queues["root.users"].own.ordering_policy.reset();  // it is no leaf
   return queues;
 }
 
