@@ -126,7 +126,11 @@ void JournalWriter::Put(std::string_view payload) {
   base::ByteWriter out(buffer_);
   out.U32(static_cast<uint32_t>(payload.size()));
   out.U32(Crc32c(payload));
-  out.Bytes(payload);
+  if (payload.size() < kFlushBytes) return out.Bytes(payload);
+  Flush();  // a long one is not copied
+  if (!file_) return;
+  const base::Status written = file_->Append(payload);
+  if (!written.ok()) Stop("the journal cannot be written: " + written.error().message);
 }
 
 void JournalWriter::Flush() {
