@@ -50,9 +50,9 @@ constexpr IgnoredCapacityKey kOfQueues[] = {
 }  // namespace
 
 const IgnoredCapacityKey* FindIgnored(std::string_view key) {
-  constexpr std::string_view kPrefix = "yarn.scheduler.capacity.";
-  if (!key.starts_with(kPrefix)) return nullptr;
-  key.remove_prefix(kPrefix.size());
+  constexpr std::string_view kSchedulerPrefix = "yarn.scheduler.capacity.";
+  if (!key.starts_with(kSchedulerPrefix)) return nullptr;
+  key.remove_prefix(kSchedulerPrefix.size());
   if (key.starts_with("root.")) {
     const auto ends = [key](const IgnoredCapacityKey& one) {
       return key.size() > one.name.size() && key.ends_with(one.name) && key[key.size() - one.name.size() - 1] == '.';
