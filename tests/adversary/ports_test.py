@@ -334,16 +334,20 @@ class Job(process_test.Daemons):
 
     def test_strangers_at_every_port_do_not_harm_it(self):
         strangers.raise_open_files()
-        for number in range(5):  # a job may be over before the first crowd is there
+        rng = random.Random(strangers.seed())
+        # Half a hello, whole ones that are none, orders of an executor that nobody admitted, lengths of every kind.
+        frames = [struct.pack(order, size) + rng.randbytes(min(size, 4096)) for order in (">I", "<I") for size in (0, 1, 40, 4095, 4097, 2**31, 2**32 - 1)]
+        crowds_of = [(b"", 300), (b"GET / HTTP/1.1\r\nX-Half: ", 300), (struct.pack(">i", 4000) + b"x" * 3000, 300), *[(frame * 20, 5) for frame in frames]]
+        for number in range(20):  # a job may be over before the first crowd is there
             job = self.submit(f"out{number}")
             self.wait_for_executors(job)
-            attacked = self.attack()
+            attacked = self.attack(crowds_of)
             self.assert_right(job)
             if attacked > 0:
                 break
         self.assertGreater(attacked, 0)
 
-    def attack(self):
+    def attack(self, crowds_of):
         """At every port of the job; how many crowds came."""
         crowds = []
         self.addCleanup(lambda: [crowd.close() for crowd in crowds])
@@ -356,10 +360,7 @@ class Job(process_test.Daemons):
             except OSError:
                 continue
             for address in addresses:
-                rng = random.Random(strangers.seed())
-                # Half a hello, whole ones that are none, orders of an executor that nobody admitted, lengths of every kind.
-                frames = [struct.pack(order, size) + rng.randbytes(min(size, 4096)) for order in (">I", "<I") for size in (0, 1, 40, 4095, 4097, 2**31, 2**32 - 1)]
-                for words, count in ((b"", 300), (b"GET / HTTP/1.1\r\nX-Half: ", 300), (struct.pack(">i", 4000) + b"x" * 3000, 300), *[(frame * 20, 5) for frame in frames]):
+                for words, count in crowds_of:
                     try:
                         crowds.append(strangers.Crowd(address, words, count))
                         attacked += 1
