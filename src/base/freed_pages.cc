@@ -10,19 +10,26 @@ extern "C" int mallctl(const char* name, void* old_value, size_t* old_size, void
 
 namespace fairlead::base {
 
-void KeepLargeFreedPages() {
-  if (mallctl == nullptr) return;
-  // Such pieces have an arena of their own, which the first one makes.
+namespace {
+
+/// The setting of the arena that such pieces have for themselves, which the first one makes; empty: there is none.
+std::string DecayOfLargePieces() {
+  if (mallctl == nullptr) return "";
   constexpr size_t kLarge = size_t{16} << 20;
   void* piece = std::malloc(kLarge);
   unsigned arena = 0;
   size_t size = sizeof(arena);
-  std::ptrdiff_t never = -1;
-  if (piece != nullptr && mallctl("arenas.lookup", &arena, &size, &piece, sizeof(piece)) == 0) {
-    const std::string name = "arena." + std::to_string(arena) + ".dirty_decay_ms";
-    mallctl(name.c_str(), nullptr, nullptr, &never, sizeof(never));
-  }
+  const bool found = piece != nullptr && mallctl("arenas.lookup", &arena, &size, &piece, sizeof(piece)) == 0;
   std::free(piece);
+  return found ? "arena." + std::to_string(arena) + ".dirty_decay_ms" : "";
+}
+
+}  // namespace
+
+void KeepLargeFreedPages(bool keep) {
+  static const std::string setting = DecayOfLargePieces();
+  std::ptrdiff_t ms = keep ? -1 : 0;
+  if (!setting.empty()) mallctl(setting.c_str(), nullptr, nullptr, &ms, sizeof(ms));
 }
 
 }  // namespace fairlead::base

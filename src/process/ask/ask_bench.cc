@@ -94,7 +94,7 @@ Present FullCluster(int64_t profile, uint32_t nodes) {
 
 void BM_Fork(benchmark::State& state) {
   const Present present = FullCluster(state.range(0), 10'000);
-  base::KeepLargeFreedPages();  // as the resource manager does
+  base::KeepLargeFreedPages(true);  // as the resource manager does
   for (auto _ : state) benchmark::DoNotOptimize(present.scheduler->Fork());
 }
 BENCHMARK(BM_Fork)->ArgName("profile")->DenseRange(0, 3)->Unit(benchmark::kMillisecond);

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/freed_pages.h"
+
 namespace fairlead::process::rm {
 
 bool Questions::Ask(std::weak_ptr<const void> asker, std::function<Work()> begin, std::function<void()> done) {
@@ -18,6 +20,8 @@ void Questions::Next() {
     turns_.pop_front();
     if (turn.asker.expired()) continue;
     ++at_work_;
+    base::KeepLargeFreedPages(true);
+    idle_.After(kKeepPages, [this] { loop_.Offload([] { base::KeepLargeFreedPages(false); }, [] {}); });
     loop_.Offload(turn.begin(), alive_([this, done = std::move(turn.done)] {
                     --at_work_;
                     done();

@@ -9,6 +9,7 @@
 #include "base/time.h"
 #include "env/alive.h"
 #include "env/loop.h"
+#include "env/timer.h"
 #include "process/ask/forecast.h"
 
 namespace fairlead::process::rm {
@@ -20,12 +21,14 @@ class Questions {
   static constexpr size_t kAtOnce = 2;
   static constexpr size_t kWaiting = 16;
   static constexpr base::Duration kFresh = base::Duration::Seconds(10);
+  /// The memory of what was copied for a question is kept so long for the next one.
+  static constexpr base::Duration kKeepPages = base::Duration::Seconds(60);
 
   /// Work to be done off the thread; it holds all that it reads.
   using Work = std::function<void()>;
   using Forecasts = std::shared_ptr<const ask::Forecast>;
 
-  explicit Questions(env::Loop& loop) : loop_(loop) {}
+  explicit Questions(env::Loop& loop) : loop_(loop), idle_(loop) {}
   Questions(const Questions&) = delete;
   Questions& operator=(const Questions&) = delete;
 
@@ -46,6 +49,7 @@ class Questions {
   void Next();
 
   env::Loop& loop_;
+  env::Timer idle_;
   std::deque<Turn> turns_;
   size_t at_work_ = 0;
   Forecasts forecast_;

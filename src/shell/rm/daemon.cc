@@ -8,7 +8,6 @@
 #include <memory>
 #include <utility>
 
-#include "base/freed_pages.h"
 #include "base/hash.h"
 #include "base/stored.h"
 #include "env_posix/posix_loop.h"
@@ -416,7 +415,6 @@ int RunResourceManager(const RmOptions& options) {
     daemon.log->Info("no wish is set, so those are on that are safe for every job; 0.1.0 before 2026-11-28 had none on",
                      {{"on", wishes}, {"as before", std::string(profiles::kWishesKey) + "=none"}});
   }
-  base::KeepLargeFreedPages();  // questions copy the scheduler's state
   daemon.loop->Run();
   daemon.log->Info("the resource manager ends");
   daemon.web_port.reset();
