@@ -21,7 +21,7 @@ class Questions {
   static constexpr size_t kAtOnce = 2;
   static constexpr size_t kWaiting = 16;
   static constexpr base::Duration kFresh = base::Duration::Seconds(10);
-  /// The memory of what was copied for a question is kept so long for the next one.
+  /// So long the memory of a copy is kept for the next question.
   static constexpr base::Duration kKeepPages = base::Duration::Seconds(60);
 
   /// Work to be done off the thread; it holds all that it reads.
