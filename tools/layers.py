@@ -108,17 +108,20 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
         "sim/cluster wire/json",
     "shell/base": "base config endpoints/rest endpoints/yarn env env_posix model process/http",
     "shell/kerberos": "base config endpoints/yarn env env_kerberos process/login wire/hadoop_rpc",
+    "shell/callers": "base config endpoints/yarn env_posix process/login shell/base shell/kerberos",
     "shell/tls": "base config env env_openssl process/tls",
     "shell/client":
-        "base config endpoints/yarn env_kerberos env_posix process/http process/rpc process/tls shell/kerberos shell/tls "
-        "wire/hadoop_rpc wire/yarn",
+        "base config endpoints/yarn env_kerberos env_posix process/http process/rpc process/tls "
+        "shell/callers shell/kerberos shell/tls wire/hadoop_rpc wire/yarn",
     "shell/shuffle":
         "base config env env_posix process/http process/nm process/shuffle shell/base wire/json wire/spark_shuffle "
         "wire/spark_transport",
     "shell/rm":
-        "base config env env_posix env_zookeeper model process/http process/rm profiles rm shell/base shell/kerberos shell/tls",
+        "base config env env_posix env_zookeeper model process/http process/rm profiles rm shell/base shell/callers shell/kerberos "
+        "shell/tls",
     "shell/nm":
-        "base config env env_posix model process/http process/nm shell/base shell/kerberos shell/shuffle shell/tls wire/json",
+        "base config env env_posix model process/http process/nm shell/base shell/callers shell/kerberos "
+        "shell/shuffle shell/tls wire/json",
     "shell/spark":
         "base config endpoints/spark env env_posix env_zookeeper model process/http process/spark_master process/spark_rpc "
         "process/spark_worker profiles "

@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "shell/callers/credential.h"
+
 namespace fairlead::apps {
 
 void AddClusterOptions(CLI::App& command, ClusterOptions& options) {
@@ -35,6 +37,8 @@ base::Result<Cluster> OpenCluster(const ClusterOptions& options) {
   shell::SettingsSource source = options.source;
   auto settings = LoadSettings(source);
   if (!settings) return settings.error();
+  const std::string path = shell::CredentialPath("client");
+  if (base::Status joined = shell::AddCredential(path, source, settings->conf); !joined.ok()) return joined.error();
   auto client = shell::YarnClient::Create(settings->conf, options.user.empty() ? shell::CurrentUser() : options.user);
   if (!client) return client.error();
   return Cluster{std::move(settings).value(), std::move(client).value(), std::move(source)};

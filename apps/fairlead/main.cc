@@ -14,6 +14,7 @@
 #include "base/did_you_mean.h"
 #include "base/version.h"
 #include "commands.h"
+#include "credentials.h"
 #include "env_posix/own_process.h"
 #include "managers.h"
 #include "process/http/own_process.h"
@@ -130,6 +131,8 @@ int Run(int argc, char** argv) {
   AddNode(app, exit_code);
   AddHa(app, exit_code);
   AddState(app, exit_code);
+  AddCredentials(app, exit_code);
+  AddJoin(app, exit_code);
   AddQueue(app, exit_code);
   AddLogs(app, exit_code);
   AddHistory(app, exit_code);

@@ -58,6 +58,20 @@ std::optional<End> EndOf(const sockaddr_storage& from) {
   return out;
 }
 
+std::optional<End> EndAt(const env::Endpoint& numeric) {
+  sockaddr_storage address{};
+  auto& v4 = reinterpret_cast<sockaddr_in&>(address);
+  auto& v6 = reinterpret_cast<sockaddr_in6&>(address);
+  if (::inet_pton(AF_INET, numeric.host.c_str(), &v4.sin_addr) == 1) {
+    v4.sin_family = AF_INET;
+    v4.sin_port = htons(numeric.port);
+  } else if (::inet_pton(AF_INET6, numeric.host.c_str(), &v6.sin6_addr) == 1) {
+    v6.sin6_family = AF_INET6;
+    v6.sin6_port = htons(numeric.port);
+  }
+  return EndOf(address);
+}
+
 /// The owner of the socket whose own end is `own` and whose peer is `other`.
 std::optional<uid_t> OwnerOf(const End& own, const End& other) {
   const Descriptor netlink{::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG)};
@@ -111,8 +125,8 @@ bool KernelTells() {
 
 }  // namespace
 
-std::optional<uid_t> UserOfConnection(const sockaddr_storage& peer, const sockaddr_storage& local) {
-  const auto own = EndOf(peer), other = EndOf(local);
+std::optional<uid_t> UserOfConnection(const env::Endpoint& peer, const env::Endpoint& local) {
+  const auto own = EndAt(peer), other = EndAt(local);
   return own && other ? OwnerOf(*own, *other) : std::nullopt;
 }
 
@@ -123,15 +137,19 @@ std::optional<uid_t> PeerUser(int connection) {
       ::getpeername(connection, reinterpret_cast<sockaddr*>(&peer), &peer_size) != 0) {
     return std::nullopt;
   }
-  return UserOfConnection(peer, local);
+  const auto own = EndOf(peer), other = EndOf(local);
+  return own && other ? OwnerOf(*own, *other) : std::nullopt;
+}
+
+base::Status TellsUsers() {
+  if (KernelTells()) return {};
+  return base::Error{
+      "the kernel does not tell whose a connection is (NETLINK_SOCK_DIAG), so strangers on this machine "
+      "cannot be kept out"};
 }
 
 base::Status TakeCallsOnlyFrom(std::vector<uid_t> users) {
-  if (!KernelTells()) {
-    return base::Error{
-        "the kernel does not tell whose a connection is (NETLINK_SOCK_DIAG), so strangers on this machine "
-        "cannot be kept out"};
-  }
+  if (base::Status tells = TellsUsers(); !tells.ok()) return tells;
   users.push_back(0);  // root could do anything anyway
   served = std::move(users);
   return {};

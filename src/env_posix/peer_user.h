@@ -1,12 +1,12 @@
 #pragma once
 
-#include <sys/socket.h>
 #include <sys/types.h>
 
 #include <optional>
 #include <vector>
 
 #include "base/result.h"
+#include "env/net.h"
 
 namespace fairlead::env_posix {
 
@@ -14,8 +14,11 @@ namespace fairlead::env_posix {
 /// the kernel). nullopt: the other end is on another machine, has gone, or belongs to no process any more.
 std::optional<uid_t> PeerUser(int connection);
 
-/// The same of the connection between these addresses.
-std::optional<uid_t> UserOfConnection(const sockaddr_storage& peer, const sockaddr_storage& local);
+/// The same of the connection whose end there is `peer` and whose end here is `local`, numeric addresses.
+std::optional<uid_t> UserOfConnection(const env::Endpoint& peer, const env::Endpoint& local);
+
+/// An Error: the kernel does not tell whose a connection is.
+base::Status TellsUsers();
 
 /// From now on every listener of TCP in this process takes connections from processes of `users` and of root alone, and
 /// closes others unread. To be called before there are threads or listeners. An Error: the kernel does not tell whose a

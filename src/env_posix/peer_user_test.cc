@@ -52,23 +52,27 @@ TEST(PeerUser, IsWhoHoldsTheOtherEnd) {
   EXPECT_EQ(PeerUser(Pair(AF_INET6).accepted), ::geteuid());
 }
 
-sockaddr_storage At(const char* host, in_port_t port) {
-  sockaddr_storage address{};
-  auto& v4 = reinterpret_cast<sockaddr_in&>(address);
-  v4.sin_family = AF_INET;
-  v4.sin_port = port;
-  EXPECT_EQ(::inet_pton(AF_INET, host, &v4.sin_addr), 1);
-  return address;
+in_port_t PortOf(int socket) {
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  EXPECT_EQ(::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  return ntohs(address.sin_port);
+}
+
+TEST(PeerUser, IsFoundByAddresses) {
+  const Pair pair(AF_INET);
+  const env::Endpoint there{"127.0.0.1", PortOf(pair.caller)}, here{"127.0.0.1", PortOf(pair.accepted)};
+  EXPECT_EQ(UserOfConnection(there, here), ::geteuid());
+  EXPECT_EQ(UserOfConnection({"::ffff:127.0.0.1", there.port}, here), ::geteuid());
+  EXPECT_EQ(UserOfConnection({"10.255.255.1", there.port}, here), std::nullopt);
+  EXPECT_EQ(UserOfConnection({"a.name", there.port}, here), std::nullopt);
 }
 
 TEST(PeerUser, WhoListensAtThePortOfACallerIsNotTheCaller) {
   const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
   ASSERT_EQ(::listen(listener, 1), 0);  // at every address
-  sockaddr_in address{};
-  socklen_t size = sizeof address;
-  ASSERT_EQ(::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
   for (const char* caller : {"127.0.0.1", "10.255.255.1"}) {
-    EXPECT_EQ(UserOfConnection(At(caller, address.sin_port), At("127.0.0.1", htons(9))), std::nullopt) << caller;
+    EXPECT_EQ(UserOfConnection({caller, PortOf(listener)}, {"127.0.0.1", 9}), std::nullopt) << caller;
   }
   ::close(listener);
 }

@@ -257,7 +257,8 @@ struct Submit {
   static constexpr std::string_view kName = "submit";
   CallToken call = 0;
   Submission submission;
-  FL_FIELDS(call, submission)
+  std::string rejected = {};  // not empty: it fails before it begins, for this reason
+  FL_FIELDS(call, submission, rejected)
 };
 struct KillApp {
   static constexpr std::string_view kName = "kill_app";

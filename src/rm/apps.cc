@@ -72,6 +72,7 @@ void Apps::On(const model::rm::Submit& event) {
   }
   app.waiting_calls.emplace_back(WaitsFor::kSubmitted, event.call);
   table_.Enter(app);
+  if (!event.rejected.empty()) return Reject(app, event.rejected, event.rejected);
   Place(app, event.call, false);
 }
 
@@ -182,12 +183,17 @@ void Apps::Refused(const PlacementAsked& asked, uint64_t, const model::Refused& 
       for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kSubmitted)) context_.Refuse(call, refused);
       return Forget(app);
     }
-    if (!MaySubmit(app, app.submission.queue)) return;
-    // As in Hadoop the submission succeeds and the application ends at once; YarnClient turns that into an exception.
-    ++submitted_;
-    SetState(app, AppEvent::kRejected, AppState::kSubmitted, ToString(refused));
+    return Reject(app, ToString(refused), RejectionDiagnostics(app, refused));
   }
   SaveFinal(app, AppEvent::kRejected, AppState::kFailed, RejectionDiagnostics(app, refused));
+}
+
+// As in Hadoop; YarnClient turns it into an exception.
+void Apps::Reject(App& app, std::string_view why, std::string diagnostics) {
+  if (!MaySubmit(app, app.submission.queue)) return;
+  ++submitted_;
+  SetState(app, AppEvent::kRejected, AppState::kSubmitted, why);
+  SaveFinal(app, AppEvent::kRejected, AppState::kFailed, std::move(diagnostics));
 }
 
 std::string Apps::RejectionDiagnostics(const App& app, const model::Refused& refused) const {

@@ -108,6 +108,8 @@ class Apps {
   std::string RejectionDiagnostics(const App& app, const model::Refused& refused) const;
   model::Refused CheckQueue(const App& app, const std::string& queue) const;
   bool MaySubmit(App& app, const std::string& queue);
+  /// The submission succeeds, and the application ends at once.
+  void Reject(App& app, std::string_view why, std::string diagnostics);
   bool SetState(App& app, AppEvent event, model::rm::AppState to, std::string_view detail = "");
   void Kill(App& app, const std::string& diagnostics);
   void StartAttempt(App& app, bool transfer);

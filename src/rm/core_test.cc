@@ -437,6 +437,16 @@ TEST_F(World, RejectedApplicationFailsAtOnce) {
             "Reject application application_1000_0001 submitted by user ann application rejected by placement rules.");
 }
 
+TEST_F(World, WhatIsRejectedBeforehandFailsWithoutAnAttempt) {
+  m::Submit submit{1, AnApp(1)};
+  submit.rejected = "Failed to renew token: Kind: HDFS_DELEGATION_TOKEN";
+  Do(submit);
+  EXPECT_EQ(Got<m::CallDone>().size(), 1u);
+  EXPECT_EQ(StateOf(1), AppState::kFailed);
+  EXPECT_EQ(Core::VisibleDiagnostics(*core_->FindApp({1000, 1})), submit.rejected);
+  EXPECT_TRUE(core_->FindApp({1000, 1})->attempts.empty());
+}
+
 TEST_F(World, EachRejectionSaysItsReason) {
   const auto says = [this](int32_t number, model::Refused why) {
     scheduler_.reject = std::move(why);

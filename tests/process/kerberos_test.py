@@ -287,8 +287,8 @@ class Doors(unittest.TestCase):
         self.assertNotIn(token["token"], self.secured.log())
 
     def test_an_applications_token_ends_with_it(self):
-        """A delegation token of the manager's own that a submission brings: renewed as its renewer, and cancelled at the end; one whose renewal is refused ends
-        its application with the reason."""
+        """A delegation token of the manager's own that a submission brings: renewed as its renewer, and cancelled at the end; an application of which one cannot
+        be renewed fails before it begins, and its other tokens stay."""
         def submit(token):
             application = json.loads(self.curl("alice", "/ws/v1/cluster/apps/new-application", "-X", "POST")[2])["application-id"]
             container = {"commands": {"command": "sleep 300"}, "credentials": {"tokens": {"entry": [{"key": "own", "value": token}]}}}
@@ -312,9 +312,13 @@ class Doors(unittest.TestCase):
         self.cluster.wait(lambda: use(token) == 403, "the token's end", 30)
         self.assertEqual(use(other), 200, "another one stays")
         kind = base64.urlsafe_b64decode(other + "=" * (-len(other) % 4)).replace(b"RM_DELEGATION_TOKEN", b"MR_DELEGATION_TOKEN")
-        refused = submit(base64.urlsafe_b64encode(kind).decode().rstrip("="))
-        self.cluster.wait(lambda: app(refused)["state"] == "KILLED", "its end", 60)
-        self.assertIn("Failed to renew token: Kind: MR_DELEGATION_TOKEN", app(refused)["diagnostics"])
+        refused = app(submit(base64.urlsafe_b64encode(kind).decode().rstrip("=")))
+        self.assertEqual((refused["state"], refused["finalStatus"]), ("FAILED", "FAILED"))
+        self.assertIn("Failed to renew token: Kind: MR_DELEGATION_TOKEN", refused["diagnostics"])
+        self.assertEqual(refused.get("amContainerLogs", ""), "", "it had no attempt")
+        counted = self.curl("alice", "/metrics")[2]
+        self.assertRegex(counted, r"(?m)^fairlead_rm_token_renewals_total [1-9]")
+        self.assertRegex(counted, r"(?m)^fairlead_rm_token_renewals_failed_total [1-9]")
 
     def test_who_has_a_token_may_end_it_without_a_login(self):
         def put(query, *words):

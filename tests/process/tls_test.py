@@ -20,6 +20,7 @@ import registry  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build"))
 peers.BINARY = BUILD / "fairlead"
+STRICT = (("hadoop.http.header.Strict-Transport-Security", "max-age=60"),)
 
 
 class Pages(unittest.TestCase):
@@ -28,7 +29,7 @@ class Pages(unittest.TestCase):
         directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-tls-"))
         directory.chmod(0o755)
         cls.addClassCleanup(shutil.rmtree, directory, ignore_errors=True)
-        cls.cluster = lab.Cluster(directory / "cluster", registry.Spec(nodes=("fairlead",), https="pem", history=False))
+        cls.cluster = lab.Cluster(directory / "cluster", registry.Spec(nodes=("fairlead",), https="pem", history=False, yarn_site=STRICT))
         cls.cluster.directory.mkdir()
         cls.addClassCleanup(cls.cluster.stop)
         cls.cluster.write()
@@ -57,10 +58,12 @@ class Pages(unittest.TestCase):
     def test_pages_of_manager_and_node(self):
         answer = self.trusting(self.cluster.page("/ws/v1/cluster/info"))
         self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertRegex(answer.stdout, "(?i)strict-transport-security: max-age=60")
         node = self.cluster.get("/ws/v1/cluster/nodes")["nodes"]["node"][0]["nodeHTTPAddress"]
         answer = self.trusting(f"https://{node}/ws/v1/node/info")
         self.assertEqual(answer.returncode, 0, answer.stderr)
         self.assertIn("nodeInfo", answer.stdout)
+        self.assertRegex(answer.stdout, "(?i)strict-transport-security: max-age=60")
         self.assertNotEqual(self.curl(self.cluster.page("/")).returncode, 0, "nobody trusts it yet")
 
     def test_links_lead_to_https(self):

@@ -82,11 +82,12 @@ class Session final : public env::StreamHandler, public peers::Peer {
 
 class ServerImpl final : public Server {
  public:
-  ServerImpl(env::Loop& loop, KnownHosts hosts, Handler handler, ServerLimits limits)
+  ServerImpl(env::Loop& loop, KnownHosts hosts, Handler handler, ServerLimits limits, Vouch vouch)
       : loop_(loop),
         hosts_(std::move(hosts)),
         handler_(std::move(handler)),
         limits_(limits),
+        vouch_(std::move(vouch)),
         alive_(std::make_shared<bool>(true)),
         peers_(limits.peers) {}
 
@@ -149,6 +150,7 @@ class ServerImpl final : public Server {
 
   env::Loop& loop() { return loop_; }
   const ServerLimits& limits() const { return limits_; }
+  const Vouch& vouch() const { return vouch_; }
   peers::PeerTable& peers() { return peers_; }
 
  private:
@@ -202,6 +204,7 @@ class ServerImpl final : public Server {
   uint64_t refused_ = 0;
   Handler handler_;
   ServerLimits limits_;
+  const Vouch vouch_;
   std::shared_ptr<bool> alive_;
   std::unique_ptr<env::Listener> listener_;
   peers::PeerTable peers_;
@@ -309,6 +312,7 @@ void Session::Dispatch() {
   head_only_ = message.method() == beast::http::verb::head;
   request.body = std::move(message.body());
   request.peer = stream_->peer().host;
+  if (server_.vouch()) request.visitor = server_.vouch()(stream_->peer(), stream_->local());
   SplitTarget(request);
   waiting_for_answer_ = true;
   seat_.Become(peers::Standing::kBusy);
@@ -367,8 +371,9 @@ void Guard(const Request& request, const Server::Reply& reply, const std::functi
 }
 
 base::Result<std::unique_ptr<Server>> Server::Listen(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
-                                                     KnownHosts hosts, Handler handler, ServerLimits limits) {
-  auto server = std::make_unique<ServerImpl>(loop, std::move(hosts), std::move(handler), limits);
+                                                     KnownHosts hosts, Handler handler, ServerLimits limits,
+                                                     Vouch vouch) {
+  auto server = std::make_unique<ServerImpl>(loop, std::move(hosts), std::move(handler), limits, std::move(vouch));
   if (const base::Status opened = server->Open(net, endpoint); !opened.ok()) return opened.error();
   return std::unique_ptr<Server>(std::move(server));
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "base/result.h"
 #include "env/loop.h"
@@ -35,8 +36,13 @@ class Server {
   using Reply = std::function<void(Response)>;
   using Handler = std::function<void(Request, Reply)>;
 
+  /// Who asks, as the connection alone says (the kernel's word for a process of this machine).
+  using Vouch = std::function<std::optional<Visitor>(const env::Endpoint& peer, const env::Endpoint& local)>;
+
+  /// With `vouch` what it says is Request::visitor.
   static base::Result<std::unique_ptr<Server>> Listen(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
-                                                      KnownHosts hosts, Handler handler, ServerLimits limits = {});
+                                                      KnownHosts hosts, Handler handler, ServerLimits limits = {},
+                                                      Vouch vouch = {});
   virtual ~Server() = default;
   virtual env::Endpoint local() const = 0;
   /// What its connections hold in memory: bytes not parsed, answers not taken.

@@ -20,6 +20,8 @@ using http::Server;
 using Reply = Server::Reply;
 
 constexpr std::string_view kNegotiate = "Negotiate";
+constexpr std::string_view kBearer = "Bearer ";
+constexpr std::string_view kBasic = "Basic ";
 constexpr std::string_view kTokenParameter = "delegation";
 constexpr std::string_view kDoAs = "doAs";
 constexpr std::string_view kUserName = "user.name";
@@ -37,6 +39,10 @@ std::string Parameter(const http::Request& request, std::string_view name) {
     if (boost::algorithm::iequals(key, name)) return value;
   }
   return "";
+}
+
+bool IsCancel(const http::Request& request) {
+  return request.method == "PUT" && Parameter(request, "op") == "CANCELDELEGATIONTOKEN";
 }
 
 /// Takes the parameters out, from the target as well.
@@ -118,6 +124,12 @@ WebLogin::WebLogin(env::Loop& loop, WebLoginOptions options) : loop_(loop), opti
 }
 
 void WebLogin::Enter(http::Request request, http::Server::Reply reply, Next next) {
+  if (const std::string& strict = options_.security.strict_transport; !strict.empty()) {
+    reply = [reply = std::move(reply), strict](http::Response response) {
+      response.headers.emplace_back("Strict-Transport-Security", strict);
+      reply(std::move(response));
+    };
+  }
   const auto visit = std::make_shared<Visit>(Visit{std::move(request), std::move(reply), std::move(next), nullptr, {}});
   http::Request& asked = visit->request;
   switch (options_.security.mode) {
@@ -132,9 +144,12 @@ void WebLogin::Enter(http::Request request, http::Server::Reply reply, Next next
           "is changed here by a name that nobody has shown. Use RPC, after kinit, or let this port take "
           "tickets: hadoop.http.authentication.type=kerberos.");
     case WebMode::kTickets:
+    case WebMode::kCallers:
       break;
   }
   if (IsOpen(asked)) return Pass(visit);
+  if (options_.security.mode == WebMode::kCallers) return ByConnection(visit);
+  if (options_.cancel && IsCancel(asked)) return options_.cancel(std::move(asked), std::move(visit->reply));
   Drop(asked, {kUserName});
   if (ByToken(visit)) return;
   if (ByCookie(visit)) return ActFor(visit);
@@ -166,6 +181,72 @@ bool WebLogin::ByToken(const Held& visit) {
   visitor.by_token = true;
   Pass(visit);
   return true;
+}
+
+/// Browsers show a credential as the password of any name (RFC 7617), programs as a bearer (RFC 6750).
+void WebLogin::ByConnection(const Held& visit) {
+  http::Request& asked = visit->request;
+  const std::string said(http::FindHeader(asked.headers, "Authorization"));
+  // It is for this port, and for nobody whose page is fetched.
+  std::erase_if(asked.headers, [](const auto& one) { return boost::algorithm::iequals(one.first, "Authorization"); });
+  if (boost::algorithm::istarts_with(said, kBearer)) return ByCredential(visit, said.substr(kBearer.size()));
+  if (boost::algorithm::istarts_with(said, kBasic) && said.size() <= kUrlTokenMax) {
+    const auto words = wire::hadoop_rpc::DecodeBase64(said.substr(kBasic.size()));
+    if (!words) return AskForCredential(visit, "the password cannot be read");
+    return ByCredential(visit, words->substr(std::min(words->size(), words->find(':') + 1)));
+  }
+  if (asked.visitor) {
+    Drop(asked, {kUserName});
+    return ActFor(visit);
+  }
+  if (options_.security.callers && IsTrusted(*options_.security.callers, asked.peer, http::CallerOf(asked))) {
+    return ActFor(visit);
+  }
+  AskForCredential(visit, "");
+}
+
+void WebLogin::ByCredential(const Held& visit, std::string_view text) {
+  http::Request& asked = visit->request;
+  asked.visitor.reset();
+  Drop(asked, {kUserName, kDoAs});  // a credential is its user's, and he acts for nobody
+  const size_t dot = text.size() > kUrlTokenMax ? text.npos : text.rfind('.');
+  if (dot == text.npos) return AskForCredential(visit, "this is no credential");
+  if (!options_.credential) return AskForCredential(visit, "no credentials are taken here");
+  const base::Result<endpoints::yarn::TokenSecret> secret = options_.credential(text.substr(0, dot));
+  if (!secret.ok()) return AskForCredential(visit, secret.error().message);
+  if (!endpoints::yarn::SameSecret(secret->password, std::string(text.substr(dot + 1)))) {
+    return AskForCredential(visit, "this is not the credential's secret");
+  }
+  http::Visitor& visitor = asked.visitor.emplace();
+  visitor.user = visitor.full_name = secret->user;
+  visitor.by_token = true;
+  Pass(visit);
+}
+
+void WebLogin::AskForCredential(const Held& visit, const std::string& why) {
+  if (!why.empty()) {
+    ++refused_;
+    if (options_.security.audit) {
+      options_.security.audit("Auth failed from " + visit->request.peer + " (HTTP): " + why);
+    }
+  }
+  http::Response response = http::TextResponse(
+      401, (why.empty() ? "Nobody here knows who you are" : "You are not let in: " + why) +
+               ". Processes of this machine are known by their user; for another machine 'fairlead credentials make "
+               "--client NAME' makes a file: 'fairlead join FILE' lets commands in, and a browser takes the credential "
+               "in it as the password.\n");
+  response.headers = {{"WWW-Authenticate", "Basic realm=\"Fairlead\", charset=\"UTF-8\""}};
+  visit->reply(std::move(response));
+}
+
+http::Server::Vouch VouchOf(const WebSecurity& security) {
+  if (security.mode != WebMode::kCallers) return {};
+  return [callers = security.callers](const env::Endpoint& peer,
+                                      const env::Endpoint& local) -> std::optional<http::Visitor> {
+    const std::optional<std::string> user = callers->local_user(peer, local);
+    if (!user) return std::nullopt;
+    return http::Visitor{*user, "", "", *user, false};
+  };
 }
 
 bool WebLogin::ByCookie(const Held& visit) {
@@ -287,7 +368,7 @@ std::string WebLogin::CookieHeader(const std::string& value) const {
   if (security.cookie_stays || value.empty()) {
     out += "; Max-Age=" + std::to_string(value.empty() ? 0 : security.cookie_life.millis() / 1000);
   }
-  return out + "; HttpOnly";
+  return out + (security.https ? "; Secure" : "") + "; HttpOnly";
 }
 
 }  // namespace fairlead::process::login

@@ -13,6 +13,7 @@
 #include "env/gss.h"
 #include "env/loop.h"
 #include "process/http/server.h"
+#include "process/login/callers.h"
 #include "process/login/cookie.h"
 
 namespace fairlead::process::login {
@@ -22,6 +23,7 @@ enum class WebMode : uint8_t {
   kNames,     // the name that a request gives: hadoop.security.authentication is simple
   kReadOnly,  // no name, and nothing is changed: Kerberos, and hadoop.http.authentication.type is simple
   kTickets,   // a ticket of Kerberos (SPNEGO), a cookie that one gave, a delegation token
+  kCallers,   // the kernel's word, a credential (fairlead.auth=credentials)
 };
 
 /// hadoop.http.authentication.*
@@ -32,7 +34,10 @@ struct WebSecurity {
   std::string secret = {};  // signs cookies; empty: one of this process
   base::Duration cookie_life = base::Duration::Seconds(36'000);
   std::string cookie_domain = {};
-  bool cookie_stays = false;  // when the browser ends
+  bool cookie_stays = false;                        // when the browser ends
+  bool https = false;                               // of the pages: cookies go nowhere else
+  std::string strict_transport = {};                // Strict-Transport-Security of every answer; empty: none
+  std::shared_ptr<const CallerRules> callers = {};  // of kCallers, and of the ports of RPC beside it
   std::function<void(const std::string&)> audit = {};
 };
 
@@ -45,6 +50,11 @@ struct WebLoginOptions {
   /// Whether the caller, who has a real user, may act so (hadoop.proxyuser); empty: nobody may.
   using Done = std::function<void(const base::Status&)>;
   std::function<void(const endpoints::yarn::Caller&, const std::string& address, Done)> impersonate = {};
+  /// Credentials of clients, "fl1.NAME.SERIAL"; empty: there are none.
+  std::function<base::Result<endpoints::yarn::TokenSecret>(std::string_view identifier)> credential = {};
+  /// Answers PUT ?op=CANCELDELEGATIONTOKEN, for which Hadoop asks for no login: who has a token may end it. Nothing
+  /// else gets such a request. Empty: it is as others.
+  http::Server::Handler cancel = {};
 };
 
 /// Stands before a web port and says who asks (http::Request::visitor):
@@ -67,6 +77,8 @@ class WebLogin {
   struct Visit;
   using Held = std::shared_ptr<Visit>;
   bool ByToken(const Held& visit);
+  void ByCredential(const Held& visit, std::string_view text);
+  void ByConnection(const Held& visit);
   bool ByCookie(const Held& visit);
   void ByTicket(const Held& visit, std::string_view credentials);
   void TicketStepped(const Held& visit, const base::Result<env::GssContext::Token>& token);
@@ -74,6 +86,7 @@ class WebLogin {
   void ActFor(const Held& visit);
   void Pass(const Held& visit);
   void AskForTicket(const Held& visit);
+  void AskForCredential(const Held& visit, const std::string& why);
   void Refuse(const Held& visit, const std::string& exception, const std::string& why);
   std::string CookieHeader(const std::string& value) const;
 
@@ -82,6 +95,9 @@ class WebLogin {
   uint64_t refused_ = 0;
   env::Alive alive_;
 };
+
+/// What a web server of that security takes of connections themselves.
+http::Server::Vouch VouchOf(const WebSecurity& security);
 
 /// Who asks, as RPC would have it.
 endpoints::yarn::Caller RpcCallerOf(const http::Request& request);

@@ -232,5 +232,89 @@ TEST_F(WebLoginTest, AnAnswerAfterTheEndIsDropped) {
   EXPECT_FALSE(answered);
 }
 
+/// A door of fairlead.auth=credentials; the machine's own connections are told by Request::visitor.
+class CallersDoor : public WebLoginTest {
+ protected:
+  CallersDoor() {
+    WebLoginOptions options;
+    options.security.mode = WebMode::kCallers;
+    const auto rules = std::make_shared<CallerRules>();
+    rules->local_user = [](const auto&, const auto&) { return std::nullopt; };
+    rules->trusted = [](const std::string& address) { return address == "10.0.0.7"; };
+    rules->trusted_users = {"bob"};
+    options.security.callers = rules;
+    options.credential = [](std::string_view identifier) -> base::Result<endpoints::yarn::TokenSecret> {
+      if (identifier != "fl1.laptop.1") return base::Error{"the credential is not known here"};
+      return endpoints::yarn::TokenSecret{"secret", "alice"};
+    };
+    login_ = std::make_unique<WebLogin>(machine_.loop(), std::move(options));
+  }
+};
+
+TEST_F(CallersDoor, StrangersAreToldWhatToDo) {
+  for (const char* target : {"/cluster", "/metrics?user.name=root", "/nowhere"}) {
+    const http::Response answer = Ask(Get(target));
+    EXPECT_EQ(answer.status, 401) << target;
+    EXPECT_THAT(Header(answer, "WWW-Authenticate"), testing::StartsWith("Basic realm="));
+    EXPECT_THAT(answer.body, testing::HasSubstr("'fairlead credentials make --client NAME'"));
+  }
+  EXPECT_EQ(Ask(Get("/healthz")).status, 200);
+}
+
+TEST_F(CallersDoor, ACredentialIsABearerOrAPassword) {
+  const std::string basic = "Basic " + wire::hadoop_rpc::EncodeBase64("anybody:fl1.laptop.1.secret");
+  for (const std::string& said : {std::string("Bearer fl1.laptop.1.secret"), basic}) {
+    EXPECT_EQ(Ask(Get("/cluster?user.name=root&doAs=root", {{"Authorization", said}})).status, 200);
+    ASSERT_TRUE(seen_);
+    EXPECT_EQ(http::CallerOf(*seen_), "alice");
+    EXPECT_EQ(seen_->target, "/cluster");
+    EXPECT_EQ(http::FindHeader(seen_->headers, "Authorization"), "") << "nobody behind sees it";
+    EXPECT_EQ(RpcCallerOf(*seen_).method, model::LoginMethod::kToken);
+  }
+}
+
+TEST_F(CallersDoor, WhatIsNoCredentialOpensNothing) {
+  for (const std::string& said :
+       {std::string("Bearer "), std::string("Bearer fl1.laptop.1.secreT"), std::string("Bearer fl1.laptop.1."),
+        std::string("Bearer fl1.laptop.1"), std::string("Bearer fl1.other.1.secret"), std::string("Basic ????"),
+        std::string("Basic "), "Bearer " + std::string(60'000, '.')}) {
+    EXPECT_EQ(Ask(Get("/cluster", {{"Authorization", said}})).status, 401) << said.substr(0, 40);
+    EXPECT_FALSE(seen_);
+  }
+  EXPECT_EQ(login_->refused(), 8U);
+}
+
+TEST_F(CallersDoor, TheKernelsWordCountsAndNoName) {
+  http::Request request = Get("/cluster?user.name=root");
+  request.visitor = http::Visitor{"carol", "", "", "carol", false};
+  EXPECT_EQ(Ask(request).status, 200);
+  EXPECT_EQ(http::CallerOf(*seen_), "carol");
+  EXPECT_EQ(seen_->target, "/cluster");
+}
+
+TEST_F(CallersDoor, TrustedNetworksAreBelievedForTheirUsers) {
+  http::Request request = Get("/cluster?user.name=bob");
+  request.peer = "10.0.0.7";
+  EXPECT_EQ(Ask(request).status, 200);
+  EXPECT_EQ(http::CallerOf(*seen_), "bob");
+  EXPECT_FALSE(seen_->visitor) << "who is believed has shown nothing";
+  request.peer = "10.0.0.8";
+  EXPECT_EQ(Ask(request).status, 401);
+}
+
+TEST_F(WebLoginTest, PagesOfHttpsKeepTheirCookiesAndSayThatTheyAreStrict) {
+  Begin();
+  WebLoginOptions options;
+  options.security.mode = WebMode::kTickets;
+  options.security.gss = gss_.get();
+  options.security.https = true;
+  options.security.strict_transport = "max-age=60";
+  login_ = std::make_unique<WebLogin>(machine_.loop(), std::move(options));
+  const http::Response answer = Ask(Get("/cluster"));
+  EXPECT_EQ(answer.status, 401);
+  EXPECT_EQ(Header(answer, "Strict-Transport-Security"), "max-age=60");
+  EXPECT_THAT(Header(answer, "Set-Cookie"), testing::HasSubstr("; Secure; HttpOnly"));
+}
+
 }  // namespace
 }  // namespace fairlead::process::login

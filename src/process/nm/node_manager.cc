@@ -425,6 +425,7 @@ rpc::RpcTarget NodeManager::Tracker() const {
   target.protocol = std::string(w::kResourceTracker);
   target.user.user = settings_.user;
   target.user.server_principal = settings_.manager_principal;
+  if (settings_.credential) target.user.token = settings_.credential();
   return target;
 }
 

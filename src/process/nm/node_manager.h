@@ -43,6 +43,8 @@ struct Settings {
   std::string user;                     // as whom the agent speaks to them,
   std::string manager_principal;        // and to whom; not empty: with a ticket
   rpc::RpcClientSecurity security;      // its protections hold for masters' calls, too
+  /// By which it logs in where there is no Kerberos, as it is now (fairlead.auth.credential); empty: by name.
+  std::function<std::optional<endpoints::yarn::RpcToken>()> credential = {};
   /// Whether a caller may speak `protocol` here (hadoop-policy.xml); empty: whoever has a token may.
   std::function<base::Status(const endpoints::yarn::Caller&, const std::string& protocol, const std::string& address)>
       admits = {};

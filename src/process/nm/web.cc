@@ -69,10 +69,12 @@ base::Result<std::unique_ptr<Web>> Web::Start(env::Loop& loop, env::Net& net, Co
   const env::Endpoint endpoint = options.endpoint;
   std::unique_ptr<Web> web(new Web(loop, logs, manager, std::move(options)));
   auto server = http::Server::Listen(
-      loop, net, endpoint, web->options_.hosts, [raw = web.get()](http::Request request, http::Server::Reply reply) {
+      loop, net, endpoint, web->options_.hosts,
+      [raw = web.get()](http::Request request, http::Server::Reply reply) {
         raw->login_.Enter(std::move(request), std::move(reply),
                           [raw](const http::Request& asked, const auto& answer) { raw->Serve(asked, answer); });
-      });
+      },
+      {}, login::VouchOf(web->options_.security));
   if (!server) return base::Error{"cannot listen on " + endpoint.ToString() + ": " + server.error().message};
   web->server_ = std::move(*server);
   return web;
@@ -299,7 +301,7 @@ Web::Document Web::ContainerInfo(const ContainerView& container, const Logs& log
       .Add("totalMemoryNeededMB", container.resources.memory_mib())
       .Add("totalVCoresNeeded", container.resources.vcores())
       .Add("executionType", "GUARANTEED")
-      .Add("containerLogsLink", (options_.https ? "https://" : "http://") + identity.host + ":" +
+      .Add("containerLogsLink", (options_.security.https ? "https://" : "http://") + identity.host + ":" +
                                     std::to_string(identity.http_port) + "/node/containerlogs/" + id + "/" +
                                     container.user)
       .Add("nodeId", identity.host + ":" + std::to_string(identity.port));

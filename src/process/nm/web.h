@@ -37,7 +37,6 @@ class Web {
     bool check_virtual = true;
     bool check_physical = true;
     double virtual_ratio = 2.1;
-    bool https = false;                                                   // the pages; so are links to them
     std::shared_ptr<const endpoints::rest::Configuration> configuration;  // for /conf
     login::WebSecurity security = {};
   };

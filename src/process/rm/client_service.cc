@@ -164,16 +164,15 @@ void ResourceManager::Submit(const rpc::IncomingCall& call) {
                                                                          SubmitterOf(call.caller.user, call.peer.host));
   if (!submission.ok()) return RefuseRequest(call, submission.error(), "java.lang.IllegalArgumentException: ");
   request.reset();  // the submission has its bytes, and is stored and stepped from here on
-  m::Submit event;
-  event.submission = std::move(*submission);
   // In another's name: nothing else says who it was.
   const std::string gateway = call.caller.real_user.empty() ? "" : WhoActs(call.caller);
-  const model::ApplicationId id = event.submission.id;
-  Ask(std::move(event), [this, to, gateway, peer = call.peer.host, id](const m::OuterEffect& effect) {
-    if (Refused(to, effect)) return;
+  const model::ApplicationId id = submission->id;
+  const auto submitted = [this, to, gateway, peer = call.peer.host, id](const auto& refused) {
+    if (refused) return Refuse(to, refused->class_name, refused->message);
     if (!gateway.empty()) NoteAction(gateway, peer, ToString(id) + " is submitted", id, "", "");
     server_->ReplyMessage(to, w::SubmitApplicationResponseProto{});
-  });
+  };
+  SubmitApplication(std::move(*submission), submitted);
 }
 
 void ResourceManager::Kill(const rpc::IncomingCall& call) {

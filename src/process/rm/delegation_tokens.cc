@@ -254,13 +254,27 @@ void DelegationTokens::Cancel(const Caller& caller, const RpcToken& token, Done<
     return done(
         Exception(ex::kAccessControl, caller.full_name + " is not authorized to cancel the token " + Words(*id)));
   }
+  if (!tokens_.contains(token.identifier)) {
+    return done(Exception(ex::kInvalidToken, "Token not found " + Words(*id)));
+  }
+  End(token.identifier, std::string(id->Owner()), std::move(done));
+}
+
+void DelegationTokens::CancelByHolder(const RpcToken& token, Done<bool> done) {
+  const auto id = Read(token);
+  if (!id.ok()) return done(id.error());
   const auto at = tokens_.find(token.identifier);
-  if (at == tokens_.end()) return done(Exception(ex::kInvalidToken, "Token not found " + Words(*id)));
+  if (at == tokens_.end() || !endpoints::yarn::SameSecret(at->second.password, token.password)) {
+    return done(Exception(ex::kInvalidToken, "Token not found " + Words(*id)));
+  }
+  End(token.identifier, std::string(id->Owner()), std::move(done));
+}
+
+void DelegationTokens::End(const std::string& identifier, const std::string& owner, Done<bool> done) {
+  const auto at = tokens_.find(identifier);
   const env::Row gone{kTokenTable, std::to_string(at->second.number), std::nullopt};
   tokens_.erase(at);
-  if (const auto owner = by_owner_.find(std::string(id->Owner())); owner != by_owner_.end() && --owner->second == 0) {
-    by_owner_.erase(owner);
-  }
+  if (const auto of = by_owner_.find(owner); of != by_owner_.end() && --of->second == 0) by_owner_.erase(of);
   save_({gone}, [done = std::move(done)] { done(true); });
 }
 

@@ -69,6 +69,8 @@ class DelegationTokens final : public endpoints::yarn::TokenAuthority {
   /// Until when it is good, in milliseconds.
   void Renew(const endpoints::yarn::Caller& caller, const endpoints::yarn::RpcToken& token, Done<int64_t> done);
   void Cancel(const endpoints::yarn::Caller& caller, const endpoints::yarn::RpcToken& token, Done<bool> done);
+  /// Ends the token of whoever has it, password and all (DelegationTokenManager.cancelToken without a canceller).
+  void CancelByHolder(const endpoints::yarn::RpcToken& token, Done<bool> done);
 
   /// What is known of a token; nothing of one that is not.
   struct About {
@@ -87,6 +89,7 @@ class DelegationTokens final : public endpoints::yarn::TokenAuthority {
     std::string password;
     int64_t renewed_until_ms = 0;
   };
+  void End(const std::string& identifier, const std::string& owner, Done<bool> done);
   Key FreshKey(int64_t now_ms);
   void RollKey();
   void Sweep();

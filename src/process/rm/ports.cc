@@ -69,6 +69,14 @@ rpc::ListenOptions Ports::OptionsOf(Port port) {
   session.protections = security_.protections;
   session.allow_simple = !secured && port != Port::kScheduler;
   if (port == Port::kScheduler) session.tokens = this;
+  if (const auto& callers = security_.web.callers; callers && !secured && port != Port::kScheduler) {
+    const bool node = port == Port::kTracker;
+    session.tokens = node ? &nodes_ : &clients_;
+    options.believe = [callers, node](const endpoints::yarn::Caller& caller, const env::Endpoint& peer,
+                                      const env::Endpoint& local) {
+      return login::Believe(*callers, caller, peer, local, node);
+    };
+  }
   if (!secured || port == Port::kScheduler) return options;
   if (port == Port::kClient) session.tokens = &delegated_;
   session.kerberos = security_.login;
@@ -100,6 +108,7 @@ base::Status Ports::ListenAt(const env::Endpoint& at, Port port, std::vector<rpc
 rpc::Service Ports::Of(std::string_view protocol, std::span<const wire::proto::MethodInfo> methods, Handler handler) {
   return {protocol, methods, [this, handler](const rpc::IncomingCall& call) {
             if (!Acting()) return Refuse(call);
+            if (IsRevoked(call)) return;
             (manager_->*handler)(call);
           }};
 }
@@ -122,6 +131,26 @@ base::Result<endpoints::yarn::TokenSecret> Ports::Secret(std::string_view identi
 base::Result<endpoints::yarn::TokenSecret> Ports::Delegated::Secret(std::string_view identifier) const {
   if (!ports.Acting()) return base::Error{ports.membership_.not_active, endpoints::yarn::kTokenStandby};
   return ports.manager_->delegation_tokens().Secret(identifier);
+}
+
+base::Result<endpoints::yarn::TokenSecret> Ports::Credentialed::Secret(std::string_view identifier) const {
+  if (!ports.Acting()) return base::Error{ports.membership_.not_active, endpoints::yarn::kTokenStandby};
+  const CredentialStore* known = ports.manager_->credentials();
+  if (known == nullptr) return base::Error{"no credentials are taken here"};
+  return known->Secret(identifier, node);
+}
+
+// A node's connection lives as long as the node.
+bool Ports::IsRevoked(const rpc::IncomingCall& call) {
+  if (!security_.web.callers || !call.caller.by_token()) return false;
+  const std::string& identifier = call.caller.token_identifier;
+  if (!CredentialStore::IsIdentifier(identifier)) return false;
+  const bool node = call.protocol == w::kResourceTracker;
+  const auto secret = (node ? nodes_ : clients_).Secret(identifier);
+  if (secret.ok()) return false;
+  server_.CloseAfter(call.token);
+  server_.Fail(call.token, endpoints::yarn::exceptions::kInvalidToken, secret.error().message);
+  return true;
 }
 
 void Ports::Attach(ResourceManager& manager) {

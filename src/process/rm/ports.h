@@ -106,6 +106,17 @@ class Ports final : private endpoints::yarn::TokenAuthority {
   const PortSecurity security_;
   Admission admission_;
   const Delegated delegated_{*this};
+  /// Credentials of nodes, or of clients (fairlead.auth=credentials).
+  struct Credentialed final : endpoints::yarn::TokenAuthority {
+    Credentialed(const Ports& of, bool of_nodes) : ports(of), node(of_nodes) {}
+    base::Result<endpoints::yarn::TokenSecret> Secret(std::string_view identifier) const override;
+    const Ports& ports;
+    const bool node;
+  };
+  const Credentialed nodes_{*this, true};
+  const Credentialed clients_{*this, false};
+  /// The caller's credential is revoked: the call is refused, and its connection ends.
+  bool IsRevoked(const rpc::IncomingCall& call);
   ResourceManager* manager_ = nullptr;
   PortAddresses bound_;
 };

@@ -12,6 +12,8 @@
 #include "process/rm/learning.h"
 #include "process/rm/reports.h"
 #include "process/rm/service_support.h"
+#include "process/rm/submissions.h"
+#include "process/rm/token_services.h"
 #include "rm/access.h"
 #include "rm/life_cycles.h"
 
@@ -129,7 +131,9 @@ base::Status ResourceManager::Open() {
   launcher_ = std::make_unique<MasterLauncher>(loop_, net_, machine_->core(), *keys_, options_.launcher,
                                                options_.security.ForCalls(),
                                                [this](m::MasterLaunched event) { Post(std::move(event)); });
+  if (base::Status opened = OpenCredentials(); !opened.ok()) return opened;
   Recover(std::move(started));
+  OpenSubmissions();
   // Container ids carry the epoch, tokens the keys: nothing is decided with them before a restart would find them.
   held_ = true;
   StoreForCertain(std::move(first), [this] {
@@ -168,6 +172,57 @@ base::Status ResourceManager::OpenDelegation(std::vector<env::Row>& first) {
                                                   });
   std::move(rows.begin(), rows.end(), std::back_inserter(first));
   return {};
+}
+
+base::Status ResourceManager::OpenCredentials() {
+  if (!options_.security.web.callers || secured()) return {};
+  CredentialStore::All stored;
+  if (store_) {
+    base::Result<CredentialStore::All> loaded = CredentialStore::Load(*store_);
+    if (!loaded.ok()) return loaded.error();
+    stored = std::move(*loaded);
+  }
+  const bool laid_open = store_ && store_->WasOpen();
+  credentials_ = std::make_unique<CredentialStore>(loop_, std::move(stored),
+                                                   [this](std::vector<env::Row> saved, std::function<void()> done) {
+                                                     StoreForCertain(std::move(saved), std::move(done));
+                                                   });
+  if (laid_open && !credentials_->all().empty()) {
+    credentials_->RevokeAll();
+    Warn("Others could read the credentials of this cluster, so all are revoked: make new ones.");
+  }
+  return {};
+}
+
+bool ResourceManager::MayMakeCredentials(const std::string& user) const {
+  if (user == "root" || user == options_.login_user) return true;
+  return !options_.admin_acl.everybody && IsAdministrator(user);
+}
+
+void ResourceManager::OpenSubmissions() {
+  if (!delegation_) return;
+  TokenRenewer::Services services;
+  services.emplace("RM_DELEGATION_TOKEN", MakeOwnTokenService(loop_, *delegation_));
+  for (const TokenIssuer& issuer : options_.token_issuers) {
+    services.emplace(issuer.kind,
+                     MakeRpcTokenService(loop_, net_, issuer, options_.security.ForCalls(), options_.login_user));
+  }
+  submissions_ = std::make_unique<Submissions>(loop_, *this, std::move(services), options_.renewal,
+                                               [this](const std::string& text) { Warn(text); });
+}
+
+void ResourceManager::SubmitApplication(m::Submission submission, Submitted done) {
+  if (submissions_) return submissions_->Take(std::move(submission), std::move(done));
+  m::Submit event;
+  event.submission = std::move(submission);
+  AskToSubmit(std::move(event), std::move(done));
+}
+
+void ResourceManager::AskToSubmit(m::Submit event, Submitted done) {
+  Ask(std::move(event), [done = std::move(done)](const m::OuterEffect& effect) {
+    const auto* refused = std::get_if<m::CallRefused>(&effect);
+    done(refused ? std::optional(endpoints::yarn::ExceptionOf(refused->refused)) : std::nullopt);
+  });
 }
 
 // The queues may be others than they were: what has no place any more has been ended.
@@ -333,6 +388,7 @@ void ResourceManager::Dispatch(m::OuterEffect& effect) {
           if (recovering_) return;
           lately_.Record(loop_.Wall(), core(), e);
           if (options_.on_state_change) options_.on_state_change(e);
+          if (submissions_) submissions_->Note(e);
         } else {
           if constexpr (std::is_same_v<E, m::AllocateAnswer>) counters_.granted += e.granted.size();
           Answered(e.call, effect);

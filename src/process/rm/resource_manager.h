@@ -20,6 +20,7 @@
 #include "process/ask/carry.h"
 #include "process/http/metrics.h"
 #include "process/rm/charts.h"
+#include "process/rm/credential_store.h"
 #include "process/rm/delegation_tokens.h"
 #include "process/rm/key_ring.h"
 #include "process/rm/known_groups.h"
@@ -33,6 +34,7 @@
 #include "process/rm/scheduler_conf.h"
 #include "process/rm/stored_state.h"
 #include "process/rm/summary.h"
+#include "process/rm/token_issuer.h"
 #include "process/rm/viewer.h"
 #include "process/rm/waiting_text.h"
 #include "process/rpc/rpc_server.h"
@@ -47,6 +49,7 @@ class TrackRecord;
 namespace fairlead::process::rm {
 
 class Learning;
+class Submissions;
 
 /// One batch as it was stepped, for the journal.
 struct Batch {
@@ -97,6 +100,8 @@ struct ResourceManagerOptions {
   std::function<base::Result<model::rm::RefreshNodes>()> host_lists;
   PortSecurity security;
   DelegationTimes delegation;
+  std::vector<TokenIssuer> token_issuers;  // others whose tokens are renewed for applications
+  RenewalTimes renewal;
   std::string cluster_name;  // yarn.resourcemanager.cluster-id
   /// The file that holds the queues; empty: none does.
   std::string queue_file;
@@ -158,6 +163,11 @@ class ResourceManager {
     Post(std::move(event));
   }
   void Post(model::rm::OuterEvent event);
+  /// Submits an application; its tokens are renewed before, where Kerberos is on. `done`: not taken, or nothing.
+  using Submitted = std::function<void(const std::optional<endpoints::yarn::RemoteException>& refused)>;
+  void SubmitApplication(model::rm::Submission submission, Submitted done);
+  /// The same at once.
+  void AskToSubmit(model::rm::Submit event, Submitted done);
   /// options.may_act says true again.
   void Resume() { Drain(); }
 
@@ -172,6 +182,13 @@ class ResourceManager {
   const DelegationTokens& delegation_tokens() const { return *delegation_; }
   /// Null without Kerberos.
   DelegationTokens* delegation() { return delegation_.get(); }
+  /// Null unless fairlead.auth is credentials.
+  CredentialStore* credentials() const { return credentials_.get(); }
+  /// Whether a caller who has shown who he is may make credentials, with which he is whoever he wants: the daemon's own
+  /// user, root, and an administrator where yarn.admin.acl does not say that everybody is one.
+  bool MayMakeCredentials(const std::string& user) const;
+  /// Null without Kerberos.
+  const Submissions* submissions() const { return submissions_.get(); }
   Admission& admission() { return ports_->admission(); }
   /// Callers have shown who they are (Kerberos).
   bool secured() const { return options_.security.gss != nullptr; }
@@ -296,6 +313,8 @@ class ResourceManager {
   void MakeSchedulerConf();
   /// Delegation tokens; `first`: what the start stores.
   base::Status OpenDelegation(std::vector<env::Row>& first);
+  void OpenSubmissions();
+  base::Status OpenCredentials();
   void TellOf(const StoredState& state) const;
   void Serve(Ports& ports);
   bool MayAct() const { return !options_.may_act || options_.may_act(); }
@@ -387,6 +406,8 @@ class ResourceManager {
   std::unique_ptr<ResourceMachine> machine_;
   std::unique_ptr<KeyRing> keys_;
   std::unique_ptr<DelegationTokens> delegation_;  // null without Kerberos
+  std::unique_ptr<Submissions> submissions_;      // the same
+  std::unique_ptr<CredentialStore> credentials_;  // null unless fairlead.auth is credentials
   std::unique_ptr<SchedulerConf> scheduler_conf_;
   std::unique_ptr<MasterLauncher> launcher_;
   std::unique_ptr<Ports> own_ports_;  // of one that runs alone

@@ -107,7 +107,7 @@ void TokenRenewer::Add(const model::ApplicationId& app, const std::string& submi
   if (!credentials.ok()) return tell({});  // the launch says so
   const auto waiting = std::make_shared<Submission>();
   waiting->done = [this, app, done = std::move(done)](const base::Status& status) {
-    if (!status.ok()) Drop(app);
+    if (!status.ok()) Forget(app);
     done(status);
   };
   for (const auto& [alias, token] : credentials->tokens) {
@@ -217,11 +217,11 @@ void TokenRenewer::Finish(const std::shared_ptr<Submission>& waiting) {
 
 void TokenRenewer::Remove(const model::ApplicationId& app) {
   if (!apps_.contains(app)) return;
-  if (times_.cancel_delay.ns == 0) return Drop(app);
-  loop_.After(times_.cancel_delay, alive_([this, app] { Drop(app); }));
+  if (times_.cancel_delay.ns == 0) return Drop(app, true);
+  loop_.After(times_.cancel_delay, alive_([this, app] { Drop(app, true); }));
 }
 
-void TokenRenewer::Drop(const model::ApplicationId& app) {
+void TokenRenewer::Drop(const model::ApplicationId& app, bool ended) {
   const auto at = apps_.find(app);
   if (at == apps_.end()) return;
   const std::set<Key> keys = std::move(at->second);
@@ -231,7 +231,7 @@ void TokenRenewer::Drop(const model::ApplicationId& app) {
     held.apps.erase(app);
     if (!held.apps.empty()) continue;
     // One that was never renewed is not ours to end.
-    if (held.cancel_at_end && held.until_ms != 0) held.service.Cancel(held.token);
+    if (ended && held.cancel_at_end && held.until_ms != 0) held.service.Cancel(held.token);
     tokens_.erase(key);
   }
 }

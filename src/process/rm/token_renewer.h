@@ -53,8 +53,10 @@ class TokenRenewer {
   enum class Patience : uint8_t { kOfASubmission, kOfOneThatRuns };  // where nobody answers
   void Add(const model::ApplicationId& app, const std::string& submission,
            std::function<void(const base::Status&)> done, Patience patience = Patience::kOfASubmission);
-  /// The application has ended, or was not taken.
+  /// The application has ended.
   void Remove(const model::ApplicationId& app);
+  /// It was not taken: its tokens are left as they are.
+  void Forget(const model::ApplicationId& app) { Drop(app, false); }
 
   /// Tokens of that application are held.
   bool Has(const model::ApplicationId& app) const { return apps_.contains(app); }
@@ -73,7 +75,7 @@ class TokenRenewer {
   void Schedule(Held& held, int64_t until_ms);
   void Tell(Held& held, const base::Status& status);
   void Finish(const std::shared_ptr<Submission>& waiting);
-  void Drop(const model::ApplicationId& app);
+  void Drop(const model::ApplicationId& app, bool ended);
   void SayOnce(const std::string& kind);
 
   env::Loop& loop_;

@@ -161,6 +161,13 @@ TEST_F(TokenRenewerTest, ARefusedRenewalRefusesTheSubmission) {
   EXPECT_EQ(calls_.cancelled, 0) << "it was never ours";
 }
 
+TEST_F(TokenRenewerTest, WhatIsNotTakenKeepsItsTokens) {
+  ASSERT_TRUE(Add(1, Submission({HdfsToken("yarn")})).ok());
+  renewer_->Forget(App(1));
+  EXPECT_EQ(renewer_->tokens(), 0U);
+  EXPECT_EQ(calls_.cancelled, 0) << "its user may submit again with them";
+}
+
 TEST_F(TokenRenewerTest, WhereNobodyAnswersASubmissionIsTriedThriceAndOneThatRunsOnAndOn) {
   calls_.failure = TokenService::Failure{"refused", true};
   EXPECT_FALSE(Add(1, Submission({HdfsToken("yarn")})).ok());

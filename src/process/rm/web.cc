@@ -5,6 +5,7 @@
 #include "process/http/conf_page.h"
 #include "process/http/jmx.h"
 #include "process/rm/questions.h"
+#include "process/rm/web_resources.h"
 
 namespace fairlead::process::rm {
 
@@ -14,8 +15,14 @@ login::WebLoginOptions LoginOptions(ResourceManager& manager) {
   login::WebLoginOptions options;
   options.security = manager.options().security.web;
   options.cookie_type = "kerberos-dt";  // of the resource manager's handler, which takes tokens as well
-  if (const DelegationTokens* tokens = manager.delegation()) {
+  if (DelegationTokens* tokens = manager.delegation()) {
     options.token = [tokens](std::string_view identifier) { return tokens->Secret(identifier); };
+    options.cancel = [tokens](const http::Request& request, const http::Server::Reply& reply) {
+      CancelByHolder(*tokens, request, reply);
+    };
+  }
+  if (const CredentialStore* known = manager.credentials()) {
+    options.credential = [known](std::string_view identifier) { return known->Secret(identifier, false); };
   }
   options.impersonate = [&manager](const endpoints::yarn::Caller& caller, const std::string& address,
                                    const login::WebLoginOptions::Done& done) {
@@ -40,7 +47,8 @@ base::Result<std::unique_ptr<Web>> Web::Start(env::Loop& loop, env::Net& net, co
   std::unique_ptr<Web> web(new Web(loop, net, manager));
   base::Result<std::unique_ptr<http::Server>> server = http::Server::Listen(
       loop, net, endpoint, std::move(hosts),
-      [raw = web.get()](http::Request request, Reply reply) { raw->Serve(std::move(request), std::move(reply)); });
+      [raw = web.get()](http::Request request, Reply reply) { raw->Serve(std::move(request), std::move(reply)); }, {},
+      login::VouchOf(manager.options().security.web));
   if (!server.ok()) return base::Error{"Cannot listen on " + endpoint.ToString() + ": " + server.error().message};
   web->server_ = std::move(*server);
   web->port_ = web->server_.get();
@@ -59,7 +67,8 @@ base::Status Web::StartProxy(const env::Endpoint& endpoint, http::KnownHosts hos
   };
   auto server = http::Server::Listen(
       loop_, net_, endpoint, std::move(hosts),
-      [this, serve](http::Request request, Reply reply) { login_.Enter(std::move(request), std::move(reply), serve); });
+      [this, serve](http::Request request, Reply reply) { login_.Enter(std::move(request), std::move(reply), serve); },
+      {}, login::VouchOf(manager_.options().security.web));
   if (!server.ok()) {
     return base::Error{"cannot listen on " + endpoint.ToString() + ": " + server.error().message, server.error().code};
   }
@@ -67,20 +76,7 @@ base::Status Web::StartProxy(const env::Endpoint& endpoint, http::KnownHosts hos
   return {};
 }
 
-namespace {
-
-/// Ends a delegation token (DelegationTokenAuthenticationHandler): the one operation for which nobody has to log in.
-bool EndsTokenWithoutLogin(const http::Request& request) {
-  const auto op = request.query.find("op");
-  if (request.method != "PUT" || op == request.query.end() || op->second != "CANCELDELEGATIONTOKEN") return false;
-  return http::FindHeader(request.headers, "Authorization").empty() &&
-         http::FindHeader(request.headers, "Cookie").empty();
-}
-
-}  // namespace
-
 void Web::Serve(http::Request request, Reply reply) {
-  if (EndsTokenWithoutLogin(request) && DelegationOperation(request, reply)) return;
   login_.Enter(std::move(request), std::move(reply), [this](const http::Request& asked, const Reply& answer) {
     const base::Instant began = loop_.ReadClock();
     Route(asked, answer);

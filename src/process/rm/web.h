@@ -87,6 +87,8 @@ class Web {
   void SetPriority(const http::Request& request, const App& app, const Reply& reply);
   void SetTimeout(const http::Request& request, const App& app, const Reply& reply);
   /// Answers with CallRefused's exception; true when `effect` was one.
+  void RefuseCall(const http::Request& request, const Reply& reply,
+                  const endpoints::yarn::RemoteException& exception) const;
   bool Refused(const http::Request& request, const Reply& reply, const model::rm::OuterEffect& effect) const;
   // web_own.cc
   void Own(const http::Request& request, const Segments& path, const Reply& reply);
@@ -112,6 +114,8 @@ class Web {
   static void OwnError(const Reply& reply, int status, const std::string& message);
   /// Who is no administrator is told so.
   bool RefuseStranger(const std::string& user, const Reply& reply) const;
+  // web_credentials.cc
+  void Credentials(const http::Request& request, const Segments& path, const Reply& reply);
   void SetNodeState(const http::Request& request, const std::string& address, const Reply& reply);
   void SetMaintenance(const http::Request& request, const std::string& address, const Reply& reply);
   void RefreshQueues(const http::Request& request, const Reply& reply);

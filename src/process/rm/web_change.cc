@@ -36,12 +36,15 @@ int StatusOf(std::string_view exception) {
 
 bool Web::Refused(const http::Request& request, const Reply& reply, const m::OuterEffect& effect) const {
   const auto* refused = std::get_if<m::CallRefused>(&effect);
-  if (!refused) return false;
-  const endpoints::yarn::RemoteException exception = endpoints::yarn::ExceptionOf(refused->refused);
+  if (refused) RefuseCall(request, reply, endpoints::yarn::ExceptionOf(refused->refused));
+  return refused != nullptr;
+}
+
+void Web::RefuseCall(const http::Request& request, const Reply& reply,
+                     const endpoints::yarn::RemoteException& exception) const {
   const int status = StatusOf(exception.class_name);
   const char* name = status == 404 ? "NotFoundException" : status == 403 ? "ForbiddenException" : "BadRequestException";
   reply(Error(request, status, name, exception.class_name + ": " + exception.message));
-  return true;
 }
 
 void Web::NewApplication(const http::Request& request, const Reply& reply) {
@@ -69,12 +72,10 @@ void Web::Submit(const http::Request& request, const Reply& reply) {
     manager_.CountRefused(submission.error());
     return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: " + submission.error().message));
   }
-  m::Submit event;
-  event.submission = std::move(*submission);
-  const model::ApplicationId app = event.submission.id;
+  const model::ApplicationId app = submission->id;
   const std::string id = ToString(app);
-  manager_.Ask(std::move(event), [request, reply, app, id, this](const m::OuterEffect& effect) {
-    if (Refused(request, reply, effect)) return;
+  manager_.SubmitApplication(std::move(*submission), [request, reply, app, id, this](const auto& refused) {
+    if (refused) return RefuseCall(request, reply, *refused);
     if (request.visitor && !request.visitor->real_user.empty()) {
       manager_.NoteAction(http::ActorOf(request), request.peer, id + " is submitted", app, "", "");
     }

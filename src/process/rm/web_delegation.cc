@@ -1,9 +1,7 @@
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <utility>
 
 #include "endpoints/rest/request_body.h"
-#include "endpoints/yarn/tokens.h"
 #include "process/login/web_login.h"
 #include "process/rm/web.h"
 #include "process/rm/web_resources.h"
@@ -38,31 +36,6 @@ std::optional<http::Response> PageWithoutTicket(const http::Request& request) {
           ? "Delegation token operations cannot be carried out using delegation token authentication.\n"
           : "Delegation token operations can only be carried out on a Kerberos authenticated channel. Expected auth "
             "type is kerberos, got type null\n");
-}
-
-/// Whoever has a token may end it: the token says who does (DelegationTokenManager.cancelToken). Nothing: it is none.
-std::optional<endpoints::yarn::Caller> HolderOf(const DelegationTokens& tokens, const RpcToken& token) {
-  const auto secret = tokens.Secret(token.identifier);
-  if (!secret.ok() || !endpoints::yarn::SameSecret(secret->password, token.password)) return std::nullopt;
-  endpoints::yarn::Caller holder;
-  holder.user = secret->user;
-  holder.full_name = tokens.Of(token.identifier).owner;
-  holder.method = model::LoginMethod::kKerberos;  // by which the owner got it
-  return holder;
-}
-
-/// Without a login, with the answers of DelegationTokenAuthenticationHandler.managementOperation.
-void CancelByHolder(DelegationTokens& tokens, const http::Request& request, const http::Server::Reply& reply) {
-  const std::string_view text = Asked(request.query, "token");
-  if (text.empty()) {
-    return reply(http::TextResponse(400, "Operation [CANCELDELEGATIONTOKEN] requires the parameter [token]\n"));
-  }
-  const base::Result<RpcToken> token = login::DecodeUrlToken(text);
-  const auto holder = token.ok() ? HolderOf(tokens, *token) : std::nullopt;
-  if (!holder) return reply(http::TextResponse(404, "Invalid delegation token, cannot cancel\n"));
-  tokens.Cancel(*holder, *token, [reply](const base::Result<bool, RemoteException>& done) {
-    reply(done.ok() ? http::TextResponse(200, "") : Refusal(done.error()));
-  });
 }
 
 Document TokenDocument(const RpcToken& token, const std::string& renewer, const DelegationTokens::About& about) {
@@ -123,11 +96,9 @@ bool Web::DelegationOperation(const http::Request& request, const Reply& reply) 
   const std::string_view op = Asked(request.query, "op");
   const bool gets = op == "GETDELEGATIONTOKEN" && request.method == "GET";
   const bool renews = op == "RENEWDELEGATIONTOKEN" && request.method == "PUT";
-  const bool cancels = op == "CANCELDELEGATIONTOKEN" && request.method == "PUT";
-  if (!manager_.delegation() || (!gets && !renews && !cancels)) return false;
-  DelegationTokens& tokens = *manager_.delegation();
-  if (cancels && !request.visitor) return CancelByHolder(tokens, request, reply), true;
+  if (!manager_.delegation() || (!gets && !renews)) return false;
   if (auto refused = PageWithoutTicket(request)) return reply(std::move(*refused)), true;
+  DelegationTokens& tokens = *manager_.delegation();
   endpoints::yarn::Caller caller = login::RpcCallerOf(request);
   if (gets) {
     caller.full_name = caller.user;  // the owner has his short name there
@@ -141,18 +112,24 @@ bool Web::DelegationOperation(const http::Request& request, const Reply& reply) 
   }
   const base::Result<RpcToken> token = login::DecodeUrlToken(Asked(request.query, "token"));
   if (!token.ok()) return reply(http::TextResponse(400, token.error().message + "\n")), true;
-  if (renews) {
-    tokens.Renew(caller, *token, [reply](const base::Result<int64_t, RemoteException>& until) {
-      if (!until.ok()) return reply(Refusal(until.error()));
-      reply(http::JsonResponse(200, Document::Object().Add("long", *until).ToJson("")));
-    });
-    return true;
-  }
-  if (tokens.Of(token->identifier).owner == caller.user) caller.full_name = caller.user;
-  tokens.Cancel(caller, *token, [reply](const base::Result<bool, RemoteException>& done) {
-    reply(done.ok() ? http::TextResponse(200, "") : Refusal(done.error()));
+  tokens.Renew(caller, *token, [reply](const base::Result<int64_t, RemoteException>& until) {
+    if (!until.ok()) return reply(Refusal(until.error()));
+    reply(http::JsonResponse(200, Document::Object().Add("long", *until).ToJson("")));
   });
   return true;
+}
+
+void CancelByHolder(DelegationTokens& tokens, const http::Request& request, const http::Server::Reply& reply) {
+  const std::string_view text = Asked(request.query, "token");
+  if (text.empty()) {
+    return reply(http::TextResponse(400, "Operation [CANCELDELEGATIONTOKEN] requires the parameter [token]\n"));
+  }
+  const auto none = [reply] { reply(http::TextResponse(404, "Invalid delegation token, cannot cancel\n")); };
+  const base::Result<RpcToken> token = login::DecodeUrlToken(text);
+  if (!token.ok()) return none();
+  tokens.CancelByHolder(*token, [reply, none](const base::Result<bool, RemoteException>& done) {
+    done.ok() ? reply(http::TextResponse(200, "")) : none();
+  });
 }
 
 }  // namespace fairlead::process::rm

@@ -4,6 +4,7 @@
 
 #include "process/ask/track_record.h"
 #include "process/http/metrics.h"
+#include "process/rm/submissions.h"
 #include "process/rm/web.h"
 #include "process/rm/web_resources.h"
 
@@ -93,6 +94,12 @@ void Web::Metrics(const Reply& reply) {
   out.Counter("web_refused_total", http::kWebRefusedHelp, port_->refused());
   out.Counter("web_logins_refused_total", "HTTP requests with a ticket, token or doAs that is refused",
               login_.refused());
+  if (const Submissions* submissions = manager_.submissions()) {
+    const TokenRenewer& renewer = submissions->renewer();
+    out.Gauge("renewed_tokens", "Tokens of applications that are kept alive", static_cast<int64_t>(renewer.tokens()));
+    out.Counter("token_renewals_total", "Renewals of such tokens", renewer.renewed());
+    out.Counter("token_renewals_failed_total", "Renewals of such tokens that were given up", renewer.failed());
+  }
   out.Gauge("store_rows_unread", "Rows of the state store that cannot be read and are left out",
             static_cast<int64_t>(manager_.unread().size()));
   out.Seconds("store_commit_seconds", "From a change to its being stored", counters.commit);

@@ -176,12 +176,16 @@ void Web::Own(const http::Request& request, const Segments& path, const Reply& r
     return SetQueue(request, path[1], reply);
   }
   if (what == "what-if" && path.size() == 1 && request.method == "POST") return WhatIf(request, reply);
+  const auto rest = [&] { return Segments(path.begin() + 1, path.end()); };
+  if (what == "credentials" && request.method == "PUT") return Credentials(request, rest(), reply);
+  if (what == "credentials" && request.method == "DELETE") return Credentials(request, rest(), reply);
   if (request.method != "GET" && request.method != "HEAD") return OwnError(reply, 405, "this is for reading alone");
   if (what == "openapi.json") return reply(http::StaticResponse(request, *FindWebFile(what)));
   if (what == "cluster") return answer(OwnCluster());
   if (what == "ha") return answer(HaDocument("", "", {}));  // of one of several WebPort answers
   if (what == "queues") return OwnQueues(reply);
   if (what == "events") return OwnEvents(request, reply);
+  if (what == "credentials") return Credentials(request, rest(), reply);
   if (what == "history") return OwnHistory(request, reply);
   if (what == "nodes" && path.size() == 1) return OwnNodes(request, reply);
   if (what == "nodes" && path.size() == 2) {
@@ -201,8 +205,9 @@ void Web::Own(const http::Request& request, const Segments& path, const Reply& r
     const App* app = named();
     return app ? AppWhen(request, *app, reply) : OwnError(reply, 404, "no such application");
   }
-  OwnError(reply, 404,
-           "unknown; there are cluster, ha, apps, queues, nodes, events, history, what-if and openapi.json");
+  OwnError(
+      reply, 404,
+      "unknown; there are cluster, ha, apps, queues, nodes, events, history, what-if, credentials and openapi.json");
 }
 
 Document Web::OwnCluster() {

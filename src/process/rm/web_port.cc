@@ -44,9 +44,11 @@ base::Result<std::unique_ptr<WebPort>> WebPort::Listen(env::Loop& loop, env::Net
                                                        http::KnownHosts hosts, Standby standby) {
   std::unique_ptr<WebPort> port(new WebPort(loop, std::move(standby)));
   base::Result<std::unique_ptr<http::Server>> server = http::Server::Listen(
-      loop, net, endpoint, std::move(hosts), [raw = port.get()](http::Request request, http::Server::Reply reply) {
+      loop, net, endpoint, std::move(hosts),
+      [raw = port.get()](http::Request request, http::Server::Reply reply) {
         raw->Serve(std::move(request), std::move(reply));
-      });
+      },
+      {}, login::VouchOf(port->standby_.security));
   if (!server.ok()) return base::Error{"Cannot listen on " + endpoint.ToString() + ": " + server.error().message};
   port->server_ = std::move(*server);
   return port;

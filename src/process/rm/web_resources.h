@@ -9,6 +9,8 @@
 
 #include "base/time.h"
 #include "endpoints/rest/document.h"
+#include "process/http/server.h"
+#include "process/rm/delegation_tokens.h"
 #include "process/rm/maintenance.h"
 #include "process/rm/reports.h"
 #include "scheduler/scheduler.h"
@@ -48,5 +50,8 @@ endpoints::rest::Document ClusterDocument(const ClusterFacts& facts);
 endpoints::rest::Document MaintenanceDocument(const Maintenance& maintenance, const std::string* host);
 /// dao/AppTimeoutInfo.
 endpoints::rest::Document TimeoutDocument(const App& app, base::WallTime now);
+
+/// PUT ?op=CANCELDELEGATIONTOKEN&token=T, without a login (DelegationTokenAuthenticationHandler).
+void CancelByHolder(DelegationTokens& tokens, const http::Request& request, const http::Server::Reply& reply);
 
 }  // namespace fairlead::process::rm

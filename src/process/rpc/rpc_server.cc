@@ -435,12 +435,19 @@ void Connection::OnLoginRefused() { ++server_.counters.logins_refused; }
 void Connection::OnUnauthorized() { ++server_.counters.unauthorized; }
 
 bool Connection::AsksFor(const std::string& protocol) {
-  const auto& admit = listening_.options.admit;
-  if (!admit) return false;
-  admit(session_.caller(), protocol, stream_->peer(), [weak = weak_from_this()](const base::Status& may) {
+  const auto answer = [weak = weak_from_this()](const base::Status& may) {
     const std::shared_ptr<Connection> connection = weak.lock();
     if (connection && !connection->gone) connection->Admitted(may);
-  });
+  };
+  const ListenOptions& options = listening_.options;
+  if (options.believe && session_.caller().method == model::LoginMethod::kSimple) {
+    if (const base::Status may = options.believe(session_.caller(), stream_->peer(), stream_->local()); !may.ok()) {
+      answer(may);
+      return true;
+    }
+  }
+  if (!options.admit) return false;
+  options.admit(session_.caller(), protocol, stream_->peer(), answer);
   return true;
 }
 

@@ -63,6 +63,10 @@ struct ListenOptions {
   using Admitted = std::function<void(const base::Status&)>;
   std::function<void(const endpoints::yarn::Caller&, const std::string& protocol, const env::Endpoint& peer, Admitted)>
       admit = {};
+  /// Why the name of a caller who shows no more than that (SIMPLE) is not believed; asked before `admit`. Empty: every
+  /// name is.
+  std::function<base::Status(const endpoints::yarn::Caller&, const env::Endpoint& peer, const env::Endpoint& local)>
+      believe = {};
   /// A connection that has not brought its connection context by then is closed.
   base::Duration setup = base::Duration::Seconds(10);
   /// From a frame's first bytes to its last, while frames are taken.

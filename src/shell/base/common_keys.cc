@@ -25,6 +25,7 @@ std::vector<config::Setting> CommonKeys() {
       {"hadoop.security.sensitive-config-keys", "as Hadoop's", "keys whose values /conf leaves out"},
       {"yarn.http.policy", "HTTP_ONLY",
        "HTTPS_ONLY: the web ports speak TLS ([TLS](tls.md)); HTTP_AND_HTTPS is refused"},
+      {"hadoop.http.header.Strict-Transport-Security", "none", "with HTTPS_ONLY: that header of every answer"},
       {"ssl.server.*", "none",
        "of ssl-server.xml: `.keystore.location`, `.keystore.password`, `.keystore.keypassword`, "
        "`.exclude.cipher.list`, "
@@ -36,6 +37,16 @@ std::vector<config::Setting> CommonKeys() {
       {"fairlead.http.hosts", "none",
        "names, or NAME:PORT, under which proxies and gateways show the web ports; `*`: any "
        "([security](security.md#names-of-web-ports))"},
+      {"fairlead.auth", "simple",
+       "simple: names are believed, as by Hadoop without Kerberos; credentials: "
+       "[nobody is believed](security.md#clusters-without-a-kdc) by his name alone"},
+      {"fairlead.auth.networks", "none",
+       "with credentials: addresses and ranges (10.0.0.0/8) of which clients that know no credential are believed"},
+      {"fairlead.auth.users", "none", "whom these may say they are: names, or `*`"},
+      {"fairlead.auth.node-users", "root and the daemon's own",
+       "with credentials: whose processes on the resource manager's machine may be node agents"},
+      {"fairlead.auth.credential", "none", "what `fairlead credentials make` gave to this machine"},
+      {"fairlead.auth.credential-kind", "none", "whose that is: node or client"},
       {"fairlead.callers.uids", "everybody",
        "uids of this machine whose processes alone are served; `fairlead up` writes its own; Standalone daemons and "
        "`shuffle` read it in Spark's properties, too"},

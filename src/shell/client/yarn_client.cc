@@ -3,6 +3,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <optional>
 
@@ -13,6 +14,7 @@
 #include "process/http/client.h"
 #include "process/rpc/rpc_client.h"
 #include "process/tls/tls_net.h"
+#include "shell/callers/credential.h"
 #include "shell/client/ha_client.h"
 #include "shell/kerberos/kerberos.h"
 #include "shell/tls/tls.h"
@@ -51,6 +53,7 @@ struct ClientLogin {
   std::string manager_principal;
   std::string web_principal;  // "HTTP/_HOST@EXAMPLE.COM"; empty: pages take no ticket
   wire::hadoop_rpc::Protections protections;
+  std::string credential;         // fairlead.auth.credential; empty: there is none
   std::string scheme;             // of the cluster's pages
   std::shared_ptr<env::Tls> tls;  // null where they are plain
 };
@@ -59,6 +62,10 @@ base::Result<ClientLogin> ReadLogin(env::Loop& loop, const config::HadoopConf& c
   ClientLogin out;
   out.protections = ReadProtections(conf);
   out.scheme = WebScheme(conf);
+  out.credential = conf.String(kCredential);
+  if (!out.credential.empty() && !CredentialToken(out.credential)) {
+    conf.Refuse(kCredential, "this is no credential; 'fairlead credentials make' makes a file with one");
+  }
   if (IsHttpsOnly(conf) || conf.IsSet("fairlead.tls.ca")) {
     const auto disk = env_posix::MakePosixDisk();
     auto tls = OpenClientTls(conf, *disk);
@@ -87,7 +94,8 @@ std::string ProxyUser() {
   return name != nullptr ? name : "";
 }
 
-endpoints::yarn::RpcUser UserOf(const std::string& user, std::string manager_principal) {
+endpoints::yarn::RpcUser UserOf(const std::string& user, std::string manager_principal, const std::string& credential) {
+  if (!credential.empty()) return {user, "", CredentialToken(credential)};
   const std::string proxy = ProxyUser();
   if (proxy.empty()) return {user, "", std::nullopt, std::move(manager_principal)};
   return {proxy, user, std::nullopt, std::move(manager_principal)};
@@ -102,7 +110,8 @@ class BlockingYarnClient final : public YarnClient {
         rpc_(*loop_, *loop_, {}, {gss_.get(), std::move(login.protections)}),
         managers_(std::move(managers)),
         target_{managers_[0].rpc, std::string(wire::yarn::kApplicationClientProtocol),
-                UserOf(user, std::move(login.manager_principal))},
+                UserOf(user, std::move(login.manager_principal), login.credential)},
+        credential_(std::move(login.credential)),
         web_principal_(std::move(login.web_principal)),
         scheme_(std::move(login.scheme)),
         tls_(std::move(login.tls)),
@@ -121,6 +130,11 @@ class BlockingYarnClient final : public YarnClient {
       if (error.kind == RpcErrorKind::kRemote && !standby) return Remote(error.remote);
       // Who calls was shown, and may not: another ticket would not help.
       if (error.remote.class_name == endpoints::yarn::exceptions::kAuthorization) return Remote(error.remote);
+      if (error.kind == RpcErrorKind::kLogin && !standby && !credential_.empty()) {
+        return base::Error{"cannot log in to the resource manager at " + target_.address.ToString() +
+                               " with the credential of " + kCredential + ": " + error.message,
+                           kRmRefused};
+      }
       if (error.kind == RpcErrorKind::kLogin && !standby && gss_) {
         return base::Error{"cannot log in to the resource manager at " + target_.address.ToString() +
                                " by Kerberos: " + error.message + "; kinit gets a ticket, klist shows it",
@@ -215,8 +229,14 @@ class BlockingYarnClient final : public YarnClient {
       request.target += (request.target.find('?') == std::string::npos ? "?" : "&") + name + "=" +
                         process::http::PercentEncode(value);
     };
-    if (!gss_) add("user.name", user_);
-    if (const std::string proxy = ProxyUser(); !proxy.empty()) add("doAs", proxy);
+    // To managers alone: what a node or a master names as its page may be anybody's.
+    const bool manager =
+        std::ranges::any_of(managers_, [&](const Manager& one) { return one.web == request.endpoint; });
+    if (manager && !credential_.empty()) request.headers.emplace_back("Authorization", "Bearer " + credential_);
+    if (credential_.empty()) {
+      if (!gss_) add("user.name", user_);
+      if (const std::string proxy = ProxyUser(); !proxy.empty()) add("doAs", proxy);
+    }
     std::string no_ticket;
     if (!web_principal_.empty()) no_ticket = AddTicket(request);
     const env::Endpoint at = request.endpoint;
@@ -236,6 +256,12 @@ class BlockingYarnClient final : public YarnClient {
       return base::Error{"no TLS with the pages at " + at.ToString() + ": " + secure->failure() +
                              "; --ca FILE (or fairlead.tls.ca) names the certificates that are trusted",
                          kRmRefused};
+    }
+    if (result.ok() && result->status == 401 && !gss_) {
+      const std::string_view why = std::string_view(result->body).substr(0, 1000);
+      return base::Error{
+          "cannot log in to the pages at " + at.ToString() + ": " + std::string(why.substr(0, why.find('\n'))),
+          kRmRefused};
     }
     if (result.ok() && result->status == 401) {
       return base::Error{"cannot log in to the pages at " + at.ToString() +
@@ -258,6 +284,7 @@ class BlockingYarnClient final : public YarnClient {
   const std::vector<Manager> managers_;
   size_t current_ = 0;  // of them
   process::rpc::RpcTarget target_;
+  const std::string credential_;
   const std::string web_principal_;
   const std::string scheme_;
   const std::shared_ptr<env::Tls> tls_;
@@ -308,9 +335,8 @@ base::Result<std::string> CallHa(const config::HadoopConf& conf, const std::stri
   base::Result<ClientLogin> login = ReadLogin(*loop, conf);
   if (!login.ok()) return login.error();
   process::rpc::RpcClient rpc(*loop, *loop, {}, {login->gss.get(), std::move(login->protections)});
-  const process::rpc::RpcTarget target{Connectable(*address),
-                                       std::string(wire::yarn::kHaServiceProtocol),
-                                       {user, "", std::nullopt, std::move(login->manager_principal)}};
+  const process::rpc::RpcTarget target{Connectable(*address), std::string(wire::yarn::kHaServiceProtocol),
+                                       UserOf(user, std::move(login->manager_principal), login->credential)};
   base::Result<std::string, RpcError> answer = RpcError{};
   rpc.Call(target, method, std::string(request), kCallTimeout, [&](base::Result<std::string, RpcError> given) {
     answer = std::move(given);

@@ -19,6 +19,7 @@
 #include "shell/base/service_policy.h"
 #include "shell/base/shown_configuration.h"
 #include "shell/base/state_directory.h"
+#include "shell/callers/credential.h"
 #include "shell/nm/container_logs.h"
 #include "shell/nm/dirs.h"
 #include "shell/nm/errands.h"
@@ -185,6 +186,9 @@ int RunUntilTheEnd(Daemon& daemon, bool keep_containers) {
 int RunNodeManager(const NmOptions& options) {
   base::Result<config::Settings> source = LoadSettings(options.settings);
   if (!source) return Refuse(source.error().message, 2);
+  if (base::Status joined = AddCredential(CredentialPath("node"), options.settings, source->conf); !joined.ok()) {
+    return Refuse(joined.error().message, 2);
+  }
   if (!options.settings.hadoop_conf.empty()) AddExecutorRules(options.settings.hadoop_conf, source->conf);
   base::Result<NmSettings> read = ReadNmSettings(*source);
   if (!read) return Refuse(read.error().message, 2);
@@ -224,8 +228,7 @@ int RunNodeManager(const NmOptions& options) {
   for (const auto& service : daemon.services) environment.services.push_back(service.get());
   daemon.manager = std::make_unique<process::nm::NodeManager>(environment, settings.manager);
   const fairlead::nm::Config& core = settings.manager.core;
-  const bool https = IsHttpsOnly(source->conf);
-  if (https) {
+  if (settings.web_security.https) {
     auto tls = WebTls::Open(*daemon.loop, *daemon.loop, *daemon.disk, *daemon.log, ReadServerTls(source->conf));
     if (!tls) return Refuse(tls.error().message, 1);
     daemon.web_tls = std::move(*tls);
@@ -233,7 +236,7 @@ int RunNodeManager(const NmOptions& options) {
   auto web = process::nm::Web::Start(
       *daemon.loop, daemon.web_tls ? daemon.web_tls->net() : *daemon.loop, *daemon.logs, *daemon.manager,
       {settings.web, settings.hosts, settings.may_view, settings.cluster_page, environment.services, core.check_virtual,
-       core.check_physical, core.virtual_ratio, https, ShownConfiguration(source->conf), settings.web_security});
+       core.check_physical, core.virtual_ratio, ShownConfiguration(source->conf), settings.web_security});
   if (!web) return Refuse(web.error().message, 1);
   daemon.web = std::move(*web);
   daemon.manager->SetHttpPort(daemon.web->local().port);

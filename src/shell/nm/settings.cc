@@ -18,6 +18,8 @@
 #include "shell/base/open_ports.h"
 #include "shell/base/settings.h"
 #include "shell/base/token_hmac.h"
+#include "shell/callers/callers.h"
+#include "shell/callers/credential.h"
 #include "shell/nm/file_url.h"
 #include "shell/nm/keys.h"
 #include "shell/tls/tls.h"
@@ -144,8 +146,12 @@ void ReadTrackers(const HadoopConf& conf, NmSettings& out) {
 /// Who the agent is, where Kerberos says who calls, and what its pages believe.
 void ReadSecurity(const HadoopConf& conf, NmSettings& out) {
   out.manager.security.protections = ReadProtections(conf);
-  if (IsHttpsOnly(conf)) ReadServerTls(conf);  // what is missing is an error now
+  out.web_security.https = IsHttpsOnly(conf);
+  out.web_security.strict_transport = StrictTransport(conf);
+  if (out.web_security.https) ReadServerTls(conf);  // what is missing is an error now
   out.web_identity = ReadWebIdentity(conf, "yarn.nodemanager.webapp", out.web.host, out.web_security, out.warnings);
+  ReadCallers(conf, out.web_security, out.warnings);
+  out.manager.credential = CredentialSource(conf, CredentialPath("node"));
   if (!IsKerberos(conf)) return;
   out.kerberos = ReadDaemonIdentity(conf, "yarn.nodemanager", out.manager.listen.host);
   out.manager.manager_principal = conf.String(kManagerPrincipal, "");
@@ -356,7 +362,8 @@ base::Result<NmSettings> ReadNmSettings(const config::Settings& settings) {
   out.localizer.web_address = WebAddresses(conf);
   ReadLogAggregation(conf, out);
   std::vector<env::Endpoint> open{out.manager.listen};
-  if (out.web_security.mode != process::login::WebMode::kTickets) open.push_back(out.web);
+  using process::login::WebMode;
+  if (out.web_security.mode != WebMode::kTickets && out.web_security.mode != WebMode::kCallers) open.push_back(out.web);
   out.warnings.push_back(OpenPortsWarning(
       open,
       "whoever reaches them reads the logs of every container (yarn.acl.enable believes the name that a caller gives); "

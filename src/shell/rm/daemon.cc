@@ -22,13 +22,11 @@
 #include "shell/base/shown_configuration.h"
 #include "shell/base/state_directory.h"
 #include "shell/base/view_access.h"
-#include "shell/rm/application_tokens.h"
 #include "shell/rm/backup.h"
 #include "shell/rm/journal.h"
 #include "shell/rm/queue_file.h"
 #include "shell/rm/replay.h"
 #include "shell/rm/settings.h"
-#include "shell/rm/token_issuers.h"
 #include "shell/tls/web_tls.h"
 
 namespace fairlead::shell {
@@ -47,12 +45,10 @@ struct Daemon {
   std::unique_ptr<env::Gss> web_gss;  // as HTTP/HOST; null without its key
   std::unique_ptr<WebTls> web_tls;    // of pages that are HTTPS
   endpoints::yarn::KerberosLogin kerberos;
-  std::vector<process::rm::TokenIssuer> token_issuers;
   std::unique_ptr<JournalWriter> journal;
   JournalHeader journal_header;  // of a journal that begins with the start
   // Of a manager that runs alone:
   std::unique_ptr<process::rm::ResourceManager> manager;
-  std::unique_ptr<ApplicationTokens> tokens;  // with Kerberos, while a manager acts
   std::unique_ptr<process::rm::Web> web;
   // Of one of several:
   std::unique_ptr<process::rm::Leadership> leadership;
@@ -119,10 +115,9 @@ base::Status LogInOnce(Daemon& daemon, const RmSettings& settings) {
 
 void Observe(Daemon& daemon, const RmSettings& settings, process::rm::ResourceManagerOptions& options) {
   env::Log* log = daemon.log.get();
-  options.on_state_change = [log, &daemon](const model::rm::StateChanged& change) {
+  options.on_state_change = [log](const model::rm::StateChanged& change) {
     // The id belongs to the sentence: equal sentences are counted, not written.
     log->Info(change.subject + " is " + change.to, {{"from", change.from}, {"why", change.detail}});
-    if (daemon.tokens) daemon.tokens->Note(change);
   };
   options.on_recovered = [log](size_t applications, size_t attempts) {
     log->Info("recovered applications",
@@ -261,16 +256,6 @@ void Prepare(Daemon& daemon, const config::HadoopConf& conf, RmSettings& setting
   if (text.ok()) daemon.allocation_text = std::move(*text);
 }
 
-/// Whose manager has begun to act.
-void KeepTokens(Daemon& daemon, process::rm::ResourceManager& manager) {
-  if (!manager.delegation()) return;
-  process::rm::RenewalTimes times;
-  const fairlead::rm::Config& core = manager.core().config();
-  if (core.log_aggregation) times.cancel_delay = core.node_expiry;
-  daemon.tokens = std::make_unique<ApplicationTokens>(*daemon.loop, *daemon.loop, *daemon.log, manager,
-                                                      daemon.token_issuers, times);
-}
-
 base::Status StartAlone(Daemon& daemon, Configuration& configuration, const SettingsSource& from) {
   RmSettings& settings = configuration.settings;
   base::Result<std::unique_ptr<env::Store>> store = env_posix::OpenSqliteStore(
@@ -288,7 +273,6 @@ base::Status StartAlone(Daemon& daemon, Configuration& configuration, const Sett
       process::rm::ResourceManager::Start(*daemon.loop, *daemon.loop, daemon.store.get(), std::move(settings.manager));
   if (!manager.ok()) return manager.error();
   daemon.manager = std::move(*manager);
-  KeepTokens(daemon, *daemon.manager);
   base::Result<std::unique_ptr<process::rm::Web>> web =
       process::rm::Web::Start(*daemon.loop, daemon.WebNet(), settings.web, settings.hosts, *daemon.manager);
   if (!web.ok()) return web.error();
@@ -313,17 +297,13 @@ process::rm::LeadershipOptions Membership(Daemon& daemon, const RmSettings& sett
     return std::move(now->settings.manager);
   };
   options.on_active = [&daemon, &settings](process::rm::ResourceManager& manager) {
-    KeepTokens(daemon, manager);
     auto web = std::make_unique<process::rm::Web>(*daemon.loop, daemon.WebNet(), manager, daemon.web_port->server());
     if (const base::Status proxy = StartProxy(*daemon.log, *web, settings); !proxy.ok()) {
       daemon.log->Error("masters' pages have no port of their own", {{"why", proxy.error().message}});
     }
     daemon.web_port->Attach(std::move(web));
   };
-  options.on_standby = [&daemon] {
-    daemon.tokens.reset();
-    daemon.web_port->Detach();
-  };
+  options.on_standby = [&daemon] { daemon.web_port->Detach(); };
   options.on_refused = [&daemon](const base::Error& why) {
     daemon.log->Error("the resource manager ends", {{"why", why.message}});
     daemon.exit_code = 1;
@@ -378,14 +358,13 @@ int RunResourceManager(const RmOptions& options) {
   daemon.log = MakeLog("rm", options.log);
   daemon.loop->OnCrowded([log = daemon.log.get()](const std::string& reason) { log->Warn(reason); });
   for (const std::string& warning : settings.warnings) daemon.log->Warn(warning);
-  daemon.token_issuers = ReadTokenIssuers(configuration->source.conf);
   if (base::Status made = MakeStateDirectory(settings.state_directory, *daemon.log); !made.ok()) {
     return Refuse(made.error().message, 1);
   }
   if (base::Status logged_in = LogInOnce(daemon, settings); !logged_in.ok()) {
     return Refuse(logged_in.error().message, 1);
   }
-  if (IsHttpsOnly(configuration->source.conf)) {
+  if (settings.manager.security.web.https) {
     auto tls =
         WebTls::Open(*daemon.loop, *daemon.loop, *daemon.disk, *daemon.log, ReadServerTls(configuration->source.conf));
     if (!tls.ok()) return Refuse(tls.error().message, 1);
@@ -418,10 +397,8 @@ int RunResourceManager(const RmOptions& options) {
   daemon.loop->Run();
   daemon.log->Info("the resource manager ends");
   daemon.web_port.reset();
-  daemon.tokens.reset();
   daemon.leadership.reset();
   daemon.web.reset();
-  daemon.tokens.reset();
   daemon.manager.reset();
   daemon.journal.reset();
   daemon.store.reset();

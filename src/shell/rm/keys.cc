@@ -13,6 +13,7 @@ using Manager = process::rm::ResourceManagerOptions;
 using Core = fairlead::rm::Config;
 using process::rm::DelegationTimes;
 using process::rm::KeyTimes;
+using process::rm::RenewalTimes;
 
 constexpr int64_t kSecond = 1'000'000'000;
 
@@ -89,6 +90,9 @@ constexpr Key<RmSettings> kKeys[] = {
     KeyOf<&RmSettings::manager, &Manager::delegation, &DelegationTimes::sweep>(
         "yarn.resourcemanager.delegation.token.remove-scan-interval",
         "time between two looks for those that have ended"),
+    KeyOf<&RmSettings::manager, &Manager::renewal, &RenewalTimes::at_once>(
+        "yarn.resourcemanager.delegation-token-renewer.thread-count", "tokens of applications that are renewed at once",
+        Range{1, 1000}),
     By("yarn.resourcemanager.nodes.include-path", "none",
        "file of the hosts or addresses that may be nodes; a name that ends in .xml: Hadoop's XML"),
     By("yarn.resourcemanager.nodes.exclude-path", "none",
@@ -157,6 +161,7 @@ void ReadManagerKeys(const config::HadoopConf& conf, RmSettings& out) {
   DelegationTimes& times = out.manager.delegation;
   for (base::Duration* time : {&times.key_update, &times.max_life, &times.renewal, &times.sweep})
     *time = std::max(*time, base::Duration::Millis(100));
+  if (core.log_aggregation) out.manager.renewal.cancel_delay = core.node_expiry;  // logs are aggregated with them
 }
 
 void RefuseUnsupportedOfManager(const config::HadoopConf& conf) { config::RefuseUnsupported(conf, kUnsupported); }

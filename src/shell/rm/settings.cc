@@ -22,8 +22,10 @@
 #include "shell/base/settings.h"
 #include "shell/base/token_hmac.h"
 #include "shell/base/view_access.h"
+#include "shell/callers/callers.h"
 #include "shell/rm/keys.h"
 #include "shell/rm/rack_lookup.h"
+#include "shell/rm/token_issuers.h"
 #include "shell/tls/tls.h"
 
 namespace fairlead::shell {
@@ -76,7 +78,7 @@ base::Status ReadAddresses(const HadoopConf& conf, RmSettings& out) {
     *listener.endpoint = *endpoint;
     bound.push_back(*endpoint);
   }
-  if (IsKerberos(conf)) bound.clear();  // callers show who they are
+  if (IsKerberos(conf) || KnowsCallers(conf)) bound.clear();  // callers show who they are
   out.warnings.push_back(OpenPortsWarning(
       bound,
       "whoever reaches them runs programs on the nodes under any user's name, joins as a node and gets the keys of all "
@@ -139,11 +141,15 @@ void ReadSecurity(const HadoopConf& conf, RmSettings& out) {
   manager.security.protections = ReadProtections(conf);
   out.web_identity =
       ReadWebIdentity(conf, "yarn.resourcemanager.webapp", out.web.host, manager.security.web, out.warnings);
-  if (IsHttpsOnly(conf)) ReadServerTls(conf);  // what is missing is an error now
+  manager.security.web.https = IsHttpsOnly(conf);
+  manager.security.web.strict_transport = StrictTransport(conf);
+  if (manager.security.web.https) ReadServerTls(conf);  // what is missing is an error now
+  ReadCallers(conf, manager.security.web, out.warnings);
   if (!IsKerberos(conf)) return;
   out.kerberos = ReadDaemonIdentity(conf, "yarn.resourcemanager", manager.ports.client.host);
   manager.security.manager_principal = out.kerberos->principal;
   manager.security.node_principal = conf.String(kNodePrincipal, "");
+  manager.token_issuers = ReadTokenIssuers(conf);
   if (manager.security.node_principal.empty()) {
     conf.Refuse(kNodePrincipal, "with Kerberos nobody else may be a node; write SERVICE/_HOST@REALM");
   }

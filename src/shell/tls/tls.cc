@@ -11,6 +11,7 @@ using config::HadoopConf;
 namespace {
 
 constexpr char kPolicy[] = "yarn.http.policy";
+constexpr char kStrict[] = "hadoop.http.header.Strict-Transport-Security";
 constexpr char kCertificate[] = "fairlead.tls.certificate";
 constexpr char kKey[] = "fairlead.tls.key";
 constexpr char kAuthorities[] = "fairlead.tls.ca";
@@ -47,6 +48,11 @@ std::string WebScheme(const HadoopConf& conf) { return IsHttpsOnly(conf) ? "http
 
 std::string WebAddressKey(const HadoopConf& conf, const std::string& prefix) {
   return prefix + (IsHttpsOnly(conf) ? ".https.address" : ".address");
+}
+
+std::string StrictTransport(const HadoopConf& conf) {
+  const std::string value = Value(conf, kStrict);
+  return IsHttpsOnly(conf) ? value : "";
 }
 
 TlsFiles ReadServerTls(const HadoopConf& conf) {

@@ -20,6 +20,9 @@ bool IsHttpsOnly(const config::HadoopConf& conf);
 std::string WebScheme(const config::HadoopConf& conf);
 /// The key of a daemon's web address: PREFIX.https.address or PREFIX.address ("yarn.resourcemanager.webapp").
 std::string WebAddressKey(const config::HadoopConf& conf, const std::string& prefix);
+/// The value of hadoop.http.header.Strict-Transport-Security where pages are HTTPS; empty: no such header.
+std::string StrictTransport(const config::HadoopConf& conf);
+
 /// Files with a key and its certificates.
 struct TlsFiles {
   std::vector<std::string> paths;                     // read as one text where they are several (PEM)

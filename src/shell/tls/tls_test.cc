@@ -56,5 +56,13 @@ TEST(Tls, APasswordOfACredentialProviderIsRefusedByName) {
   EXPECT_NE(conf.ErrorText().find("write ssl.server.keystore.password"), std::string::npos) << conf.ErrorText();
 }
 
+TEST(Tls, StrictTransportIsOfHttpsAlone) {
+  HadoopConf conf;
+  conf.Set("hadoop.http.header.Strict-Transport-Security", "max-age=60");
+  EXPECT_EQ(StrictTransport(conf), "");
+  conf.Set("yarn.http.policy", "HTTPS_ONLY");
+  EXPECT_EQ(StrictTransport(conf), "max-age=60");
+}
+
 }  // namespace
 }  // namespace fairlead::shell

@@ -1,0 +1,161 @@
+#include "credentials.h"
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "cluster_command.h"
+#include "env/net.h"
+#include "env_posix/posix_loop.h"
+#include "shell/callers/credential.h"
+#include "table.h"
+
+// credentials make, list, revoke; join: how other machines come into a cluster without a KDC.
+
+namespace fairlead::apps {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct MakeOptions {
+  std::string node;
+  std::string client;
+  std::string user;
+  std::string out;
+};
+struct RevokeOptions {
+  std::string name;
+};
+struct ListOptions {};
+
+/// What another machine needs to know of the cluster.
+std::vector<std::pair<std::string, std::string>> ClusterSettings(const config::HadoopConf& conf) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const auto& [key, raw] : conf.Explicit()) {
+    if (shell::TellsOfACluster(key)) out.emplace_back(key, conf.String(key));
+  }
+  return out;
+}
+
+int Make(const Command& command, Cluster& cluster, MakeOptions& options) {
+  if (options.node.empty() == options.client.empty()) {
+    return Complain(command.name, "write --node NAME or --client NAME", kUsage);
+  }
+  const bool node = !options.node.empty();
+  const std::string& name = node ? options.node : options.client;
+  const std::string file = options.out.empty() ? name + ".credential" : options.out;
+  std::error_code error;
+  if (std::filesystem::exists(file, error) && !shell::ReadCredentialFile(file).ok()) {
+    return Complain(command.name, file + " is there and is no credential; write another --out", kUsage);
+  }
+  ordered_json body = {{"kind", node ? "node" : "client"}};
+  if (!node) body["user"] = options.user.empty() ? name : options.user;
+  const auto answer = AskFairlead(cluster, "credentials/" + name, "PUT", body.dump());
+  if (!answer.ok()) return command.Fail(answer.error());
+  const std::string about = node ? "Credential '" + name + "' of a node"
+                                 : "Credential '" + name + "' of a client, who acts as " + body.value("user", "");
+  const std::string text = shell::CredentialFile(answer->value("credential", ""), node ? "node" : "client", about,
+                                                 ClusterSettings(cluster.settings.conf));
+  if (const base::Status written = env_posix::MakePosixDisk()->WriteFileAtomically(file, text, 0600); !written.ok()) {
+    return Complain(command.name, file + ": " + written.error().message, kFailed);
+  }
+  const auto host = cluster.settings.conf.String("yarn.resourcemanager.hostname");
+  if (env::IsLoopback(host)) {
+    std::fprintf(stderr,
+                 "fairlead %s: the resource manager listens at %s, where other machines do not reach it; set "
+                 "yarn.resourcemanager.hostname\n",
+                 command.name.c_str(), host.c_str());
+  }
+  if (command.options.json) {
+    PrintJson({{"name", name}, {"file", file}});
+  } else {
+    std::printf("%s\ncarry it to the other machine, and there: fairlead join %s\n", file.c_str(),
+                std::filesystem::path(file).filename().c_str());
+  }
+  return kOk;
+}
+
+int List(const Command& command, Cluster& cluster, ListOptions&) {
+  const auto answer = AskFairlead(cluster, "credentials");
+  if (!answer.ok()) return command.Fail(answer.error());
+  if (command.options.json) return PrintJson(*answer), kOk;
+  Table table({"NAME", "KIND", "USER", "MADE", "BY"});
+  for (const auto& one : answer->value("credentials", ordered_json::array())) {
+    table.Add({base::VisibleText(one.value("name", "")), one.value("kind", ""),
+               base::VisibleText(one.value("user", "")), TimeText(one.value("made_ms", int64_t{0})),
+               base::VisibleText(one.value("made_by", ""))});
+  }
+  table.Print();
+  return kOk;
+}
+
+int Revoke(const Command& command, Cluster& cluster, RevokeOptions& options) {
+  const auto answer = AskFairlead(cluster, "credentials/" + options.name, "DELETE");
+  if (!answer.ok()) return command.Fail(answer.error());
+  if (command.options.json) return PrintJson(*answer), kOk;
+  std::printf("%s is revoked\n", options.name.c_str());
+  return kOk;
+}
+
+int Join(const std::string& file) {
+  const auto conf = shell::ReadCredentialFile(file);
+  if (!conf.ok()) return Complain("join", conf.error().message, conf.error().code == ENOENT ? kNotFound : kFailed);
+  const bool node = conf->String(shell::kCredentialKind) == "node";
+  const std::string path = shell::CredentialPath(node ? "node" : "client");
+  if (path.empty()) return Complain("join", "HOME is not set: there is no place for the credential", kUsage);
+  const auto disk = env_posix::MakePosixDisk();
+  const auto text = disk->ReadFile(file, uint64_t{64} << 10);
+  if (!text.ok()) return Complain("join", file + ": " + text.error().message, kFailed);
+  std::error_code error;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  if (const base::Status written = disk->WriteFileAtomically(path, *text, 0600); !written.ok()) {
+    return Complain("join", path + ": " + written.error().message, kFailed);
+  }
+  std::printf("%s\n%s\n", path.c_str(),
+              node ? "the node agent logs in with it: fairlead nm" : "commands log in with it: fairlead nodes");
+  return kOk;
+}
+
+}  // namespace
+
+void AddCredentials(CLI::App& app, int& exit_code) {
+  CLI::App* credentials = app.add_subcommand("credentials", "Let other machines in where there is no Kerberos");
+  credentials->require_subcommand(1);
+  auto made = std::make_shared<MakeOptions>();
+  CLI::App* make = AddClusterCommand<MakeOptions>(*credentials, exit_code, "make",
+                                                  "Make a credential, or renew it, and write it to a file", made, Make);
+  make->add_option("--node", made->node, "name of a node's credential");
+  make->add_option("--client", made->client, "name of a client's");
+  make->add_option("--as", made->user, "the user as whom the client acts (default: the credential's name)");
+  make->add_option("--out", made->out, "the file (default: NAME.credential)");
+  make->footer(
+      "One that is made again replaces the one before, which is good for another day.\n"
+      "Examples:\n  fairlead credentials make --node worker7\n  fairlead credentials make --client laptop --as alice");
+  AddClusterCommand<ListOptions>(*credentials, exit_code, "list", "List the credentials of the cluster",
+                                 std::make_shared<ListOptions>(), List)
+      ->footer("Example:\n  fairlead credentials list");
+  auto revoked = std::make_shared<RevokeOptions>();
+  CLI::App* revoke =
+      AddClusterCommand<RevokeOptions>(*credentials, exit_code, "revoke", "End a credential, at once", revoked, Revoke);
+  revoke->add_option("name", revoked->name, "the credential's name")->required();
+  revoke->footer("Example:\n  fairlead credentials revoke laptop");
+}
+
+void AddJoin(CLI::App& app, int& exit_code) {
+  CLI::App* join = app.add_subcommand("join", "Let this machine into a cluster, with a credential's file");
+  auto file = std::make_shared<std::string>();
+  join->add_option("file", *file, "the file that 'fairlead credentials make' wrote")->required();
+  join->callback([file, &exit_code] { exit_code = Join(*file); });
+  join->footer(
+      "It is kept, for its user alone, in /etc/fairlead (root) or ~/.fairlead; commands and 'fairlead nm' that are "
+      "told\n"
+      "of no other cluster then know this one. To leave it remove that file.\n"
+      "Examples:\n  fairlead join laptop.credential\n  fairlead join worker7.credential");
+}
+
+}  // namespace fairlead::apps

@@ -1,0 +1,132 @@
+#include "process/rm/credential_store.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "base/stored.h"
+#include "endpoints/yarn/text_bounds.h"
+
+namespace fairlead::process::rm {
+
+namespace {
+
+constexpr char kTable[] = "rm/credential";
+constexpr size_t kNameMost = 64;
+constexpr size_t kSecretBytes = 32;
+
+bool IsName(std::string_view text) {
+  return !text.empty() && text.size() <= kNameMost && std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+  });
+}
+
+std::string RandomSecret(env::Loop& loop) {
+  uint8_t bytes[kSecretBytes];
+  loop.RandomBytes(bytes);
+  constexpr char kHex[] = "0123456789abcdef";
+  std::string out;
+  for (const uint8_t byte : bytes) out += {kHex[byte >> 4], kHex[byte & 15]};
+  return out;
+}
+
+struct Named {
+  std::string_view name;
+  int64_t serial = 0;
+};
+
+std::optional<Named> ParseIdentifier(std::string_view bytes) {
+  if (!CredentialStore::IsIdentifier(bytes) || bytes.size() > 2 * kNameMost) return std::nullopt;
+  bytes.remove_prefix(4);
+  const size_t dot = bytes.find('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  Named out{bytes.substr(0, dot), 0};
+  const std::string_view serial = bytes.substr(dot + 1);
+  const auto [end, error] = std::from_chars(serial.data(), serial.data() + serial.size(), out.serial);
+  if (error != std::errc() || end != serial.data() + serial.size()) return std::nullopt;
+  return out;
+}
+
+}  // namespace
+
+base::Result<CredentialStore::All> CredentialStore::Load(env::Store& store) {
+  auto rows = env::LoadRecords<Kept>(store, kTable);
+  if (!rows.ok()) return rows.error();
+  All out;
+  for (auto& [name, kept] : *rows) out.emplace(name, std::move(kept));
+  return out;
+}
+
+CredentialStore::CredentialStore(env::Loop& loop, All stored, Save save)
+    : loop_(loop), save_(std::move(save)), all_(std::move(stored)) {}
+
+env::Row CredentialStore::RowOf(const std::string& name, const Kept& kept) const {
+  return {kTable, name, base::EncodeStored(kept)};
+}
+
+void CredentialStore::Make(const std::string& name, bool node, const std::string& user, const std::string& by,
+                           const Made& done) {
+  if (!IsName(name)) {
+    return done(
+        base::Error{"a credential's name has letters, digits, '-' and '_', " + std::to_string(kNameMost) + " at most"});
+  }
+  if (const base::Status within = endpoints::yarn::Within("user", user.size(), endpoints::yarn::kNameMax); !within) {
+    return done(within.error());
+  }
+  const auto known = all_.find(name);
+  if (known == all_.end() && all_.size() >= kMost) {
+    return done(base::Error{"there are " + std::to_string(kMost) + " credentials; revoke some first"});
+  }
+  Kept kept;
+  if (known != all_.end()) {
+    kept = known->second;
+    if (kept.node != node || kept.user != user) {
+      return done(base::Error{"there is a credential '" + name + "' of another kind or user; revoke it first"});
+    }
+    kept.earlier_secret = std::move(kept.secret);
+    kept.earlier_until_ms = loop_.Wall().ms + kEarlierMs;
+  }
+  kept.node = node;
+  kept.user = user;
+  // Of a revoked one of this name no serial comes again.
+  kept.serial = known != all_.end() ? kept.serial + 1 : loop_.Wall().ms;
+  kept.secret = RandomSecret(loop_);
+  kept.made_ms = loop_.Wall().ms;
+  kept.made_by = by;
+  const std::string text = "fl1." + name + "." + std::to_string(kept.serial) + "." + kept.secret;
+  const env::Row row = RowOf(name, kept);
+  all_[name] = std::move(kept);
+  save_({row}, [done, text] { done(text); });
+}
+
+void CredentialStore::Revoke(const std::string& name, const std::function<void(const base::Status&)>& done) {
+  if (all_.erase(name) == 0) return done(base::Error{"there is no credential '" + name + "'"});
+  save_({{kTable, name, std::nullopt}}, [done] { done({}); });
+}
+
+void CredentialStore::RevokeAll() {
+  std::vector<env::Row> gone;
+  for (const auto& [name, kept] : std::exchange(all_, {})) gone.push_back({kTable, name, std::nullopt});
+  save_(std::move(gone), [] {});
+}
+
+base::Result<endpoints::yarn::TokenSecret> CredentialStore::Secret(std::string_view identifier, bool node) const {
+  const std::optional<Named> named = ParseIdentifier(identifier);
+  const auto known = named ? all_.find(named->name) : all_.end();
+  const base::Error unknown{"the credential is not known here, or was revoked; 'fairlead credentials make' makes one"};
+  if (known == all_.end()) return unknown;
+  const Kept& kept = known->second;
+  if (kept.node != node) {
+    return base::Error{"the credential '" + known->first + "' is a " + (kept.node ? "node" : "client") +
+                       "'s, and opens nothing else; 'fairlead credentials make' makes one"};
+  }
+  const std::string& user = kept.node ? known->first : kept.user;
+  if (named->serial == kept.serial) return endpoints::yarn::TokenSecret{kept.secret, user};
+  if (named->serial == kept.serial - 1 && loop_.Wall().ms < kept.earlier_until_ms) {
+    return endpoints::yarn::TokenSecret{kept.earlier_secret, user};
+  }
+  return unknown;
+}
+
+}  // namespace fairlead::process::rm

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fields.h"
+#include "base/result.h"
+#include "endpoints/yarn/rpc_identity.h"
+#include "env/loop.h"
+#include "env/store.h"
+
+namespace fairlead::process::rm {
+
+/// The credentials of other machines where there is no KDC (fairlead.auth=credentials): named secrets of nodes and
+/// clients, made and revoked by an administrator, stored before anybody hears of them. A credential is a text,
+/// "fl1.NAME.SERIAL.SECRET": on Hadoop's RPC the first three are a token's identifier and the last its password, on
+/// HTTP the whole is a bearer. One that is made again has a new serial and secret; the one before is good for a day, so
+/// that a machine can be given the new file while it runs.
+class CredentialStore {
+ public:
+  struct Kept {
+    bool node = false;  // else a client's
+    std::string user;   // as whom a client acts
+    int64_t serial = 0;
+    std::string secret;
+    int64_t made_ms = 0;
+    std::string made_by;
+    std::string earlier_secret;  // of the serial before
+    int64_t earlier_until_ms = 0;
+    FL_FIELDS(node, user, serial, secret, made_ms, made_by, earlier_secret, earlier_until_ms)
+  };
+  using All = std::map<std::string, Kept, std::less<>>;  // by name
+  static constexpr size_t kMost = 10'000;
+  static constexpr int64_t kEarlierMs = int64_t{24} * 3600 * 1000;
+
+  static base::Result<All> Load(env::Store& store);
+
+  using Save = std::function<void(std::vector<env::Row> rows, std::function<void()> stored)>;
+  CredentialStore(env::Loop& loop, All stored, Save save);
+
+  using Made = std::function<void(base::Result<std::string> text)>;
+  /// A credential of that name, which may exist and then is renewed: its kind and user stay.
+  void Make(const std::string& name, bool node, const std::string& user, const std::string& by, const Made& done);
+  void Revoke(const std::string& name, const std::function<void(const base::Status&)>& done);
+  void RevokeAll();
+  const All& all() const { return all_; }
+
+  /// Of a token's identifier, "fl1.NAME.SERIAL".
+  base::Result<endpoints::yarn::TokenSecret> Secret(std::string_view identifier, bool node) const;
+  static bool IsIdentifier(std::string_view bytes) { return bytes.starts_with("fl1."); }
+
+ private:
+  env::Row RowOf(const std::string& name, const Kept& kept) const;
+
+  env::Loop& loop_;
+  const Save save_;
+  All all_;
+};
+
+}  // namespace fairlead::process::rm

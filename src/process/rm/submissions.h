@@ -1,0 +1,48 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "endpoints/yarn/exceptions.h"
+#include "env/loop.h"
+#include "model/rm.h"
+#include "process/rm/token_renewer.h"
+
+namespace fairlead::process::rm {
+
+class ResourceManager;
+
+/// Tells who submitted why it was not taken, or nothing.
+using Submitted = std::function<void(const std::optional<endpoints::yarn::RemoteException>& refused)>;
+
+/// Applications on their way in where Kerberos is on (DelegationTokenRenewer.handleAppSubmitEvent): the tokens that one
+/// brings are renewed first. Where a renewal is refused the application is taken and fails before it begins, as in
+/// Hadoop. Of one that ends or is not taken the tokens are given up. The manager outlives this.
+class Submissions {
+ public:
+  /// Keeps up the tokens of the manager's applications that have not ended.
+  Submissions(env::Loop& loop, ResourceManager& manager, TokenRenewer::Services services, RenewalTimes times,
+              std::function<void(const std::string&)> warn);
+  /// Calls `done` once; who submits an application again while its tokens are renewed is told with the first.
+  void Take(model::rm::Submission submission, Submitted done);
+  /// Of any application, attempt or container.
+  void Note(const model::rm::StateChanged& change);
+  const TokenRenewer& renewer() const { return renewer_; }
+
+ private:
+  void Tell(const model::ApplicationId& app, const std::optional<endpoints::yarn::RemoteException>& refused);
+
+  ResourceManager& manager_;
+  struct Waiting {
+    std::vector<Submitted> told;  // in the end
+    size_t bytes = 0;             // of the submission
+  };
+  std::map<model::ApplicationId, Waiting> waiting_;
+  size_t bytes_ = 0;  // of all
+  TokenRenewer renewer_;
+};
+
+}  // namespace fairlead::process::rm

@@ -1,0 +1,64 @@
+#include <utility>
+
+#include "endpoints/rest/request_body.h"
+#include "process/rm/web.h"
+#include "process/rm/web_resources.h"
+
+// Credentials of other machines by Fairlead's own REST (fairlead.auth=credentials), for `fairlead credentials`.
+
+namespace fairlead::process::rm {
+
+using endpoints::rest::Document;
+
+// GET credentials; PUT credentials/NAME {"kind": "node" | "client", "user": U}: makes one, or renews it; DELETE
+// credentials/NAME.
+void Web::Credentials(const http::Request& request, const Segments& path, const Reply& reply) {
+  CredentialStore* known = manager_.credentials();
+  if (known == nullptr) return OwnError(reply, 404, "no credentials are taken here: fairlead.auth is not credentials");
+  const std::string user = http::CallerOf(request);
+  // Who is only believed has shown nothing, and who acts for another has shown that he is somebody else.
+  const bool shown = request.visitor && request.visitor->real_user.empty();
+  if (!shown || !manager_.MayMakeCredentials(user)) {
+    return OwnError(reply, 403,
+                    user +
+                        " may not do that: the resource manager's own user, root, and the administrators whom "
+                        "yarn.admin.acl names may");
+  }
+  if (path.empty() && request.method == "GET") {
+    Document::List list;
+    for (const auto& [name, one] : known->all()) {
+      list.push_back(Document::Object()
+                         .Add("name", name)
+                         .Add("kind", one.node ? "node" : "client")
+                         .Add("user", one.user)
+                         .Add("made_ms", one.made_ms)
+                         .Add("made_by", one.made_by));
+    }
+    return reply(http::JsonResponse(200, Document::Object().Add("credentials", Document(std::move(list))).ToJson("")));
+  }
+  if (path.size() != 1) return OwnError(reply, 404, "write credentials/NAME");
+  const std::string& name = path[0];
+  const auto note = [this, actor = http::ActorOf(request), peer = request.peer](const std::string& what) {
+    manager_.NoteAction(actor, peer, what, {}, "", "");
+  };
+  if (request.method == "DELETE") {
+    return known->Revoke(name, [reply, note, name](const base::Status& done) {
+      if (!done.ok()) return OwnError(reply, 404, done.error().message);
+      note("credential " + name + " is revoked");
+      reply(http::JsonResponse(200, Document::Object().Add("revoked", name).ToJson("")));
+    });
+  }
+  if (request.method != "PUT") return OwnError(reply, 405, "GET, PUT or DELETE");
+  const auto body = endpoints::rest::ParseBody("application/json", request.body, "credential");
+  if (!body.ok()) return OwnError(reply, 400, body.error().message);
+  const std::string kind = endpoints::rest::Text(*body, "kind");
+  if (kind != "node" && kind != "client") return OwnError(reply, 400, "write {\"kind\": \"node\" or \"client\"}");
+  const std::string acts_as = kind == "client" ? endpoints::rest::Text(*body, "user", name) : "";
+  known->Make(name, kind == "node", acts_as, user, [reply, note, name, kind](const base::Result<std::string>& made) {
+    if (!made.ok()) return OwnError(reply, 400, made.error().message);
+    note("credential " + name + " of a " + kind + " is made");
+    reply(http::JsonResponse(200, Document::Object().Add("credential", *made).ToJson("")));
+  });
+}
+
+}  // namespace fairlead::process::rm

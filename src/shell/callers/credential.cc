@@ -1,0 +1,150 @@
+#include "shell/callers/credential.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "base/text.h"
+#include "config/fairlead_yaml.h"
+#include "env_posix/posix_loop.h"
+
+namespace fairlead::shell {
+
+using config::HadoopConf;
+using endpoints::yarn::RpcToken;
+
+namespace {
+
+constexpr uint64_t kFileMost = 64 << 10;
+constexpr size_t kCredentialMost = 256;
+constexpr std::string_view kMark = "fl1.";
+
+bool IsOfAName(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+}
+
+std::string Quoted(const std::string& value) {
+  std::string out = "\"";
+  for (const char c : value) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (static_cast<unsigned char>(c) >= ' ') out += c;
+  }
+  return out + "\"";
+}
+
+/// Looks at the file every ten seconds at most.
+class Watched {
+ public:
+  Watched(std::string path, std::string credential) : path_(std::move(path)), credential_(std::move(credential)) {}
+  std::optional<RpcToken> Now() {
+    const auto now = std::chrono::steady_clock::now();
+    if (!path_.empty() && now >= look_) {
+      look_ = now + std::chrono::seconds(10);
+      const auto conf = ReadCredentialFile(path_);
+      if (conf.ok()) credential_ = conf->String(kCredential);
+    }
+    return CredentialToken(credential_);
+  }
+
+ private:
+  const std::string path_;
+  std::string credential_;
+  std::chrono::steady_clock::time_point look_{};
+};
+
+}  // namespace
+
+std::string CredentialFile(const std::string& credential, const std::string& kind, const std::string& about,
+                           const std::vector<std::pair<std::string, std::string>>& settings) {
+  std::string out = "# " + about + "\n# Whoever has this file is let in. Keep it, and revoke what is lost.\nhadoop:\n";
+  out += "  " + std::string(kAuth) + ": credentials\n  " + kCredential + ": " + Quoted(credential) + "\n  " +
+         kCredentialKind + ": " + kind + "\n";
+  for (const auto& [key, value] : settings) out += "  " + key + ": " + Quoted(value) + "\n";
+  return out;
+}
+
+bool TellsOfACluster(std::string_view key) {
+  constexpr std::string_view kManager = "yarn.resourcemanager.";
+  if (key.starts_with(kManager)) {
+    return key.find("address") != key.npos || key.find("hostname") != key.npos ||
+           key.starts_with("yarn.resourcemanager.ha.");
+  }
+  return key == "yarn.http.policy" || key == "hadoop.rpc.protection";
+}
+
+base::Result<HadoopConf> ParseCredentialFile(const std::string& path, std::string_view text) {
+  config::Settings settings{HadoopConf(), std::nullopt};
+  if (base::Status read = config::AddFairleadYaml(path, text, settings); !read.ok()) return read.error();
+  for (const auto& [key, value] : settings.conf.Explicit()) {
+    const bool own = key == kAuth || key == kCredential || key == kCredentialKind;
+    if (!own && !TellsOfACluster(key)) {
+      return base::Error{path + ": " + base::VisibleText(key) +
+                         " is no address of a cluster; write it into the configuration"};
+    }
+    // The environment is its reader's.
+    if (value.find("${") != value.npos) return base::Error{path + ": " + key + " has a variable; write the value"};
+  }
+  const std::string kind = settings.conf.String(kCredentialKind);
+  if (!CredentialToken(settings.conf.String(kCredential)) || (kind != "node" && kind != "client")) {
+    return base::Error{path + ": there is no credential in it; 'fairlead credentials make' writes such a file"};
+  }
+  return std::move(settings.conf);
+}
+
+base::Result<HadoopConf> ReadCredentialFile(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) return base::Error{path + ": " + std::strerror(errno), errno};
+  if ((found.st_mode & 077) != 0) {
+    return base::Error{path + ": others may read it, so it is no secret; chmod 600, and make the credential anew"};
+  }
+  const auto text = env_posix::MakePosixDisk()->ReadFile(path, kFileMost);
+  if (!text.ok()) return base::Error{path + ": " + text.error().message, text.error().code};
+  return ParseCredentialFile(path, *text);
+}
+
+std::string CredentialPath(const std::string& kind) {
+  const std::string name = kind + ".credential";
+  if (::geteuid() == 0) return "/etc/fairlead/" + name;
+  const char* home = std::getenv("HOME");
+  return home == nullptr || *home == '\0' ? "" : std::string(home) + "/.fairlead/" + name;
+}
+
+base::Status AddCredential(const std::string& path, const SettingsSource& source, HadoopConf& conf) {
+  const bool named = !source.hadoop_conf.empty() || !source.yaml.empty();
+  if (path.empty() || conf.IsSet(kCredential) || ::access(path.c_str(), F_OK) != 0) return {};
+  if (named && conf.String(kAuth, "simple") != "credentials") return {};
+  const base::Result<HadoopConf> file = ReadCredentialFile(path);
+  if (!file.ok()) return file.error();
+  for (const auto& [key, value] : file->Explicit()) {
+    const bool given = conf.IsSet(key) && !conf.OriginOf(key).file.empty();
+    if (!given) conf.Set(key, value, file->OriginOf(key));
+  }
+  return {};
+}
+
+std::optional<RpcToken> CredentialToken(const std::string& credential) {
+  const size_t dot = credential.rfind('.');
+  if (!credential.starts_with(kMark) || dot < kMark.size() || credential.size() > kCredentialMost) return std::nullopt;
+  if (!std::ranges::all_of(credential, [](char c) { return c == '.' || IsOfAName(c); })) return std::nullopt;
+  RpcToken token;
+  token.identifier = credential.substr(0, dot);
+  token.password = credential.substr(dot + 1);
+  token.kind = "FAIRLEAD_CREDENTIAL";
+  return token;
+}
+
+std::function<std::optional<RpcToken>()> CredentialSource(const HadoopConf& conf, const std::string& path) {
+  const std::string credential = conf.String(kCredential);
+  if (credential.empty()) return {};
+  const std::string file = conf.OriginOf(kCredential).file;
+  const auto watched = std::make_shared<Watched>(file == path ? path : "", credential);
+  return [watched] { return watched->Now(); };
+}
+
+}  // namespace fairlead::shell

@@ -1,0 +1,101 @@
+#include "shell/callers/credential.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace fairlead::shell {
+namespace {
+
+using config::HadoopConf;
+using testing::HasSubstr;
+
+constexpr char kSecret[] = "fl1.laptop.17.abcdef";
+
+class CredentialFileTest : public ::testing::Test {
+ protected:
+  CredentialFileTest() { EXPECT_NE(::mkdtemp(directory_.data()), nullptr); }
+  ~CredentialFileTest() override { std::filesystem::remove_all(directory_); }
+  std::string Write(const std::string& text, mode_t mode = 0600) const {
+    const std::string path = directory_ + "/c";
+    std::ofstream(path) << text;
+    EXPECT_EQ(::chmod(path.c_str(), mode), 0);
+    return path;
+  }
+  static std::string Good() {
+    return CredentialFile(kSecret, "client", "a client's",
+                          {{"yarn.resourcemanager.hostname", "rm1"}, {"hadoop.rpc.protection", "a\"b\\c\nd"}});
+  }
+  std::string directory_ = "/tmp/fairlead-credential-XXXXXX";
+};
+
+TEST_F(CredentialFileTest, IsReadAsItWasWritten) {
+  const auto conf = ReadCredentialFile(Write(Good()));
+  ASSERT_TRUE(conf.ok()) << conf.error().message;
+  EXPECT_EQ(conf->String(kCredential), kSecret);
+  EXPECT_EQ(conf->String(kCredentialKind), "client");
+  EXPECT_EQ(conf->String("yarn.resourcemanager.hostname"), "rm1");
+  EXPECT_EQ(conf->String("hadoop.rpc.protection"), "a\"b\\cd");
+  const auto token = CredentialToken(kSecret);
+  ASSERT_TRUE(token);
+  EXPECT_EQ(token->identifier, "fl1.laptop.17");
+  EXPECT_EQ(token->password, "abcdef");
+}
+
+TEST_F(CredentialFileTest, WhatOthersMayReadOrHasNoneIsRefused) {
+  EXPECT_THAT(ReadCredentialFile(Write(Good(), 0640)).error().message, HasSubstr("others may read it"));
+  EXPECT_THAT(ReadCredentialFile(Write("hadoop:\n  yarn.http.policy: HTTP_ONLY\n")).error().message, HasSubstr("there is no credential"));
+  EXPECT_FALSE(ReadCredentialFile(Write(std::string(1 << 20, 'a'))).ok());
+  EXPECT_FALSE(ReadCredentialFile(directory_ + "/none").ok());
+  for (const std::string& bad : {std::string(), std::string("fl1."), std::string("fl2.a.1.b"), std::string("fl1"),
+                                 std::string("fl1.a.1.b\r\nX: y"), "fl1." + std::string(300, 'a') + ".1.b"}) {
+    EXPECT_FALSE(CredentialToken(bad)) << bad;
+  }
+}
+
+TEST_F(CredentialFileTest, SaysNothingButWhereTheClusterIs) {
+  const auto says = [](const std::string& more) { return ParseCredentialFile("c", Good() + more).error().message; };
+  EXPECT_THAT(says("  yarn.nodemanager.local-dirs: /etc\n"), HasSubstr("yarn.nodemanager.local-dirs is no address"));
+  EXPECT_THAT(says("nm:\n  state-dir: /etc\n"), HasSubstr("yarn.nodemanager.recovery.dir is no address"));
+  EXPECT_THAT(says("  yarn.resourcemanager.address: ${env.HOME}:1\n"), HasSubstr("has a variable; write the value"));
+  EXPECT_THAT(ParseCredentialFile("c", CredentialFile(kSecret, "king", "", {})).error().message,
+              HasSubstr("there is no credential"));
+}
+
+TEST_F(CredentialFileTest, CountsWhereNothingElseNamesAClusterOrThatOneAsksForIt) {
+  const std::string path = Write(Good());
+  HadoopConf none;
+  none.Set("yarn.resourcemanager.hostname", "127.0.0.1", {});
+  ASSERT_TRUE(AddCredential(path, {}, none).ok());
+  EXPECT_EQ(none.String("yarn.resourcemanager.hostname"), "rm1");
+  EXPECT_EQ(none.String(kCredential), kSecret);
+  const SettingsSource named{"/etc/hadoop", "", {}};
+  HadoopConf another;
+  ASSERT_TRUE(AddCredential(path, named, another).ok());
+  EXPECT_FALSE(another.IsSet(kCredential)) << "a cluster that believes names";
+  HadoopConf same;
+  same.Set("fairlead.auth", "credentials");
+  same.Set("yarn.resourcemanager.hostname", "rm2");
+  ASSERT_TRUE(AddCredential(path, named, same).ok());
+  EXPECT_EQ(same.String(kCredential), kSecret);
+  EXPECT_EQ(same.String("yarn.resourcemanager.hostname"), "rm2");
+  ASSERT_TRUE(AddCredential(directory_ + "/none", {}, none).ok());
+}
+
+TEST_F(CredentialFileTest, ANewFileCountsWithoutARestart) {
+  const std::string path = Write(Good());
+  HadoopConf conf;
+  ASSERT_TRUE(AddCredential(path, {}, conf).ok());
+  Write(CredentialFile("fl1.laptop.18.new", "client", "renewed", {}));
+  EXPECT_EQ(CredentialSource(conf, path)()->identifier, "fl1.laptop.18");
+  Write("broken", 0600);
+  EXPECT_EQ(CredentialSource(conf, path)()->identifier, "fl1.laptop.17");
+  EXPECT_FALSE(CredentialSource(HadoopConf(), path));
+}
+
+}  // namespace
+}  // namespace fairlead::shell

@@ -1,0 +1,203 @@
+#!/usr/bin/env python3
+"""What strangers show at the doors of a manager that believes no name (fairlead.auth=credentials): credentials that are forged, cut, too long, of another kind,
+replayed and revoked. What other machines see is in tests/process/credentials_test.py."""
+import base64
+import json
+import os
+import pathlib
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT / "tests/interop"), str(ROOT / "tests/process"), str(ROOT / "tests/adversary")]
+import peers  # noqa: E402
+import process_test  # noqa: E402
+import raw_master  # noqa: E402
+import rpc  # noqa: E402
+from strangers_test import ask, until  # noqa: E402
+
+FAIRLEAD = process_test.BUILD / "fairlead"
+PORTS = ("", ".scheduler", ".resource-tracker", ".admin", ".webapp")
+TRACKER = "org.apache.hadoop.yarn.server.api.ResourceTrackerPB"
+NEGOTIATE, INITIATE = 1, 2
+
+
+class Peer:
+    """A connection of Hadoop's RPC that shows a token."""
+
+    def __init__(self, port):
+        self.peer = socket.create_connection(("127.0.0.1", port), timeout=20)
+        self.peer.sendall(rpc.preamble(auth=0xDF) + rpc.sasl(NEGOTIATE))
+        self.challenge = rpc.fields(rpc.fields(self.answer()[1])[4])[5].decode()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.peer.close()
+
+    def exactly(self, count):
+        data = b""
+        while len(data) < count:
+            part = self.peer.recv(count - len(data))
+            if not part:
+                raise EOFError("closed")
+            data += part
+        return data
+
+    def answer(self):
+        """Header and message; the message of a refusal is empty."""
+        body = self.exactly(struct.unpack(">i", self.exactly(4))[0])
+        size, at = rpc.read_varint(body, 0)
+        header, rest = rpc.fields(body[at:at + size]), body[at + size:]
+        if not rest:
+            return header, b""
+        length, at = rpc.read_varint(rest, 0)
+        return header, rest[at:at + length]
+
+    def show(self, words):
+        """Why they are refused; nothing: they are taken."""
+        self.peer.sendall(rpc.sasl(INITIATE, words.encode(), "TOKEN"))
+        try:
+            header, _ = self.answer()
+        except (EOFError, ConnectionError):
+            return "closed"
+        return header.get(5, b"").decode() if header.get(2, 0) else None
+
+    def words(self, identifier, secret):
+        return raw_master.digest_response(self.challenge, *(base64.b64encode(part.encode()).decode() for part in (identifier, secret)))
+
+    def call(self, method, protocol, call_id):
+        self.peer.sendall(rpc.call(method, b"", protocol, call_id))
+        return self.answer()[0]
+
+
+class Doors(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.work = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-doors-"))
+        cls.addClassCleanup(shutil.rmtree, cls.work, ignore_errors=True)
+        cls.ports = dict(zip(PORTS, peers.free_ports(len(PORTS))))
+        settings = {f"yarn.resourcemanager{name}.address": f"127.0.0.1:{port}" for name, port in cls.ports.items()} | {"fairlead.auth": "credentials"}
+        cls.conf = cls.work / "rm.yaml"
+        cls.conf.write_text("hadoop:\n" + "".join(f"  {key}: \"{value}\"\n" for key, value in settings.items()))
+        log = open(cls.work / "rm.log", "wb")
+        cls.addClassCleanup(log.close)
+        cls.rm = subprocess.Popen([FAIRLEAD, "rm", "--config", cls.conf, "--set", f"fairlead.rm.state-dir={cls.work}/state"], stdout=log, stderr=log)
+        cls.addClassCleanup(cls.rm.wait, 30)
+        cls.addClassCleanup(cls.rm.terminate)
+        cls.web = cls.ports[".webapp"]
+        until(lambda: ask(cls.web, "/readyz")[0] == 200, "the resource manager")
+        cls.client, cls.other, cls.node = cls.make("client", "laptop"), cls.make("client", "other"), cls.make("node", "n1")
+
+    @classmethod
+    def run_fairlead(cls, *words):
+        return subprocess.run([FAIRLEAD, *words, "--config", cls.conf], capture_output=True, text=True, timeout=60, cwd=cls.work)
+
+    @classmethod
+    def make(cls, kind, name):
+        """Identifier and secret."""
+        file = cls.work / f"{name}.credential"
+        made = cls.run_fairlead("credentials", "make", f"--{kind}", name, "--out", file)
+        assert made.returncode == 0, made.stderr
+        [line] = [line for line in file.read_text().splitlines() if "fairlead.auth.credential:" in line]
+        return tuple(line.split('"')[1].rsplit(".", 1))
+
+    def refusals(self):
+        [line] = [line for line in ask(self.web, "/metrics")[1].decode().splitlines() if line.startswith("fairlead_rm_web_logins_refused_total ")]
+        return int(line.split()[1])
+
+    def bad(self):
+        """By what is wrong, identifier and secret."""
+        identifier, secret = self.client
+        flipped = secret[:-1] + ("0" if secret[-1] != "0" else "1")
+        serial = int(identifier.rsplit(".", 1)[1])
+        return {"cut": (identifier, secret[:-1]), "no secret": (identifier, ""), "forged": (identifier, flipped), "another's secret": (identifier, self.other[1]),
+                "an earlier serial, the secret that none has": (f"fl1.laptop.{serial - 1}", ""), "a later serial": (f"fl1.laptop.{serial + 1}", secret),
+                "no serial": ("fl1.laptop", secret), "a serial below zero": ("fl1.laptop.-1", secret), "a serial too long": (f"fl1.laptop.{'9' * 40}", secret),
+                "no name": ("fl1..1", secret), "nobody": ("fl1.nobody.1", secret), "another mark": (identifier.replace("fl1", "fl2"), secret),
+                "a name too long": ("fl1." + "a" * 30_000 + ".1", secret), "of a node": self.node}
+
+    def test_pages(self):
+        before = self.refusals()
+        for what, (identifier, secret) in self.bad().items():
+            text = f"{identifier}.{secret}"
+            for said in (f"Bearer {text}", "Basic " + base64.b64encode(f"any:{text}".encode()).decode()):
+                status, body = ask(self.web, "/ws/v1/cluster/info?user.name=root&doAs=root", headers={"Authorization": said})
+                self.assertEqual(status, 401, what)
+                self.assertIn(b"fairlead join FILE", body, what)
+                self.assertNotIn(secret.encode() or b"fl1.", body, what)
+        for said in ("Bearer ", "Basic ????", "Bearer " + "." * 30_000):
+            self.assertEqual(ask(self.web, "/cluster", headers={"Authorization": said})[0], 401, said[:20])
+        self.assertGreaterEqual(self.refusals() - before, 2 * len(self.bad()))
+        for method, target in (("PUT", "/fairlead/v1/credentials/mine"), ("DELETE", "/fairlead/v1/credentials/laptop")):
+            status, _ = ask(self.web, target, method, body='{"kind": "client", "user": "root"}', headers={"Authorization": "Bearer " + ".".join(self.client)})
+            self.assertEqual(status, 403, "a client makes and ends none")
+        self.assertEqual(ask(self.web, "/ws/v1/cluster/info", headers={"Authorization": "Bearer " + ".".join(self.client)})[0], 200)
+
+    def test_what_a_request_to_make_one_says(self):
+        def make(name, body):
+            return ask(self.web, f"/fairlead/v1/credentials/{name}", "PUT", body=body)[0]
+        for name, body in (("x", ""), ("x", "{"), ("x", "[" * 50_000), ("x", '{"kind": "king"}'), ("x", '{"kind": 5}'), ("x.y", '{"kind": "node"}'),
+                           ("%00", '{"kind": "node"}'), ("a" * 65, '{"kind": "node"}'), ("x", json.dumps({"kind": "client", "user": "u" * 5000})),
+                           ("laptop", '{"kind": "node"}')):
+            self.assertEqual(make(name, body), 400, (name[:20], body[:20]))
+        self.assertEqual({one["name"] for one in json.loads(ask(self.web, "/fairlead/v1/credentials")[1])["credentials"]} & {"x", "mine"}, set())
+
+    def test_rpc(self):
+        for what, (identifier, secret) in self.bad().items():
+            with Peer(self.ports[""]) as peer:
+                self.assertIsNotNone(peer.show(peer.words(identifier, secret)), what)
+        with Peer(self.ports[".resource-tracker"]) as peer:
+            self.assertIn("is a client's, and opens nothing else", peer.show(peer.words(*self.client)))
+        with Peer(self.ports[".scheduler"]) as peer:
+            self.assertIsNotNone(peer.show(peer.words(*self.client)), "masters have their own")
+        with Peer(self.ports[""]) as peer:
+            overheard = peer.words(*self.client)
+            self.assertIsNone(peer.show(overheard))
+        with Peer(self.ports[""]) as peer:
+            self.assertIsNotNone(peer.show(overheard), "replayed: the nonce is another")
+        self.assertEqual(self.run_fairlead("apps").returncode, 0, "others are served")
+
+    def test_revoked_on_an_open_connection(self):
+        identifier, secret = self.make("client", "lost")
+        with Peer(self.ports[""]) as peer:
+            self.assertIsNone(peer.show(peer.words(identifier, secret)))
+            peer.peer.sendall(rpc.context(None))
+            self.assertEqual(peer.call("getClusterMetrics", rpc.CLIENT_PROTOCOL, 1).get(2, 0), 0)
+            self.assertEqual(self.run_fairlead("credentials", "revoke", "lost").returncode, 0)
+            refused = peer.call("getClusterMetrics", rpc.CLIENT_PROTOCOL, 2)
+            self.assertIn("the credential is not known here, or was revoked", refused[5].decode())
+            with self.assertRaises(EOFError):
+                peer.answer()
+        again = self.make("client", "lost")
+        self.assertNotEqual(again, (identifier, secret))
+        self.assertEqual(ask(self.web, "/cluster", headers={"Authorization": f"Bearer {identifier}.{secret}"})[0], 401, "nor by the next of that name")
+
+    def test_a_node_is_asked_before_it_is_heard(self):
+        """Whoever shows no credential at the port of nodes, from this machine and as another user, learns nothing."""
+        if os.geteuid() != 0:
+            self.skipTest("only root runs another user's process")
+        code = f"import sys; sys.path.insert(0, {str(ROOT / 'tests/interop')!r}); import rpc; " \
+               f"print(rpc.ask(('127.0.0.1', {self.ports['.resource-tracker']}), rpc.preamble() + rpc.context('root', {TRACKER!r}) + rpc.call('registerNodeManager', b'', {TRACKER!r}))[0])"
+        answer = subprocess.run(["runuser", "-u", "nobody", "--", "/usr/bin/python3", "-c", code], capture_output=True, text=True, timeout=60, cwd="/")
+        self.assertIn("AuthorizationException", answer.stdout, answer.stderr)
+
+    def test_secrets_reach_no_log_and_no_list(self):
+        listed = self.run_fairlead("credentials", "list").stdout + ask(self.web, "/fairlead/v1/credentials")[1].decode()
+        self.assertIn("laptop", listed)
+        log = (self.work / "rm.log").read_text()
+        journal = b"".join(path.read_bytes() for path in (self.work / "state").rglob("*journal*") if path.is_file())
+        for _, secret in (self.client, self.node):
+            self.assertNotIn(secret, log)
+            self.assertNotIn(secret, listed)
+            self.assertNotIn(secret.encode(), journal)
+
+
+if __name__ == "__main__":
+    unittest.main()
