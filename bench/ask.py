@@ -73,7 +73,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--calibration", action="store_true")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[501, 502])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[601, 602])
     parser.add_argument("--profiles", nargs="+", default=["fairlead", "tdw"])
     arguments = parser.parse_args()
     if arguments.calibration:

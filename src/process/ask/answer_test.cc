@@ -15,18 +15,9 @@ namespace {
 
 using nlohmann::json;
 
-/// One node of eight containers: a job of root.a has it, one of root.b waits behind it.
 class AnswerTest : public testing::Test {
  protected:
-  AnswerTest() : world_(kTestProfiles[0], 1) {
-    world_.AddNode(model::Resources::Of(8192, 8), 0);
-    world_.RunTo(1);
-    world_.Submit("root.a", 6, model::Resources::Of(1024, 1), "");
-    world_.RunTo(10);
-    world_.Submit("root.b", 4, model::Resources::Of(1024, 1), "");
-    world_.RunTo(20);
-    present_ = world_.Take();
-  }
+  AnswerTest() : world_(OneFullNode()), present_(world_.Take()) {}
   /// Tasks of both jobs have run for a minute each time.
   void Learn() {
     for (int i = 0; i < 10; ++i) {

@@ -12,13 +12,7 @@ namespace {
 /// s.
 class TrackRecordTest : public testing::Test {
  protected:
-  TrackRecordTest() : world_(kTestProfiles[0], 1) {
-    world_.AddNode(model::Resources::Of(8192, 8), 0);
-    world_.RunTo(1);
-    world_.Submit("root.a", 6, model::Resources::Of(1024, 1), "");
-    world_.RunTo(10);
-    world_.Submit("root.b", 4, model::Resources::Of(1024, 1), "");
-    world_.RunTo(20);
+  TrackRecordTest() : world_(OneFullNode()) {
     const Present present = world_.Take();
     const auto learned = std::make_shared<scheduler::RunTimes>();
     for (int i = 0; i < 10; ++i) {

@@ -317,4 +317,16 @@ inline World RandomWorld(const TestProfile& profile, uint64_t seed) {
   return world;
 }
 
+/// One node of eight containers: a job of root.a has it, one of root.b waits behind it.
+inline World OneFullNode() {
+  World world(kTestProfiles[0], 1);
+  world.AddNode(model::Resources::Of(8192, 8), 0);
+  world.RunTo(1);
+  world.Submit("root.a", 6, model::Resources::Of(1024, 1), "");
+  world.RunTo(10);
+  world.Submit("root.b", 4, model::Resources::Of(1024, 1), "");
+  world.RunTo(20);
+  return world;
+}
+
 }  // namespace fairlead::process::ask

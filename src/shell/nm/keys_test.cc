@@ -43,6 +43,13 @@ TEST(NodeKeysTest, ValuesReachTheirFields) {
   EXPECT_FALSE(read->containers.limit_memory);
 }
 
+void UseKerberos(config::Settings& settings) {
+  settings.conf.Set("hadoop.security.authentication", "kerberos");
+  settings.conf.Set("yarn.resourcemanager.principal", "rm/_HOST@EXAMPLE.COM");
+  settings.conf.Set("yarn.nodemanager.principal", "nm/_HOST@EXAMPLE.COM");
+  settings.conf.Set("yarn.nodemanager.keytab", "/etc/nm.keytab");
+}
+
 TEST(NodeKeysTest, WithKerberosContainersRunAsTheirSubmitters) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root may run containers as their users";
   config::Settings settings;
@@ -51,10 +58,7 @@ TEST(NodeKeysTest, WithKerberosContainersRunAsTheirSubmitters) {
   const auto open = ReadNmSettings(settings);
   ASSERT_TRUE(open.ok()) << open.error().message;
   EXPECT_EQ(open->run_as.always, "nobody");
-  settings.conf.Set("hadoop.security.authentication", "kerberos");
-  settings.conf.Set("yarn.resourcemanager.principal", "rm/_HOST@EXAMPLE.COM");
-  settings.conf.Set("yarn.nodemanager.principal", "nm/_HOST@EXAMPLE.COM");
-  settings.conf.Set("yarn.nodemanager.keytab", "/etc/nm.keytab");
+  UseKerberos(settings);
   const auto secured = ReadNmSettings(settings);
   ASSERT_TRUE(secured.ok()) << secured.error().message;
   EXPECT_EQ(secured->run_as.always, "");
@@ -63,10 +67,7 @@ TEST(NodeKeysTest, WithKerberosContainersRunAsTheirSubmitters) {
 TEST(NodeKeysTest, WithKerberosContainersOfOneUserAreWarnedOf) {
   config::Settings settings;
   settings.conf.Set("fairlead.nm.user", "nobody");  // where root starts it
-  settings.conf.Set("hadoop.security.authentication", "kerberos");
-  settings.conf.Set("yarn.resourcemanager.principal", "rm/_HOST@EXAMPLE.COM");
-  settings.conf.Set("yarn.nodemanager.principal", "nm/_HOST@EXAMPLE.COM");
-  settings.conf.Set("yarn.nodemanager.keytab", "/etc/nm.keytab");
+  UseKerberos(settings);
   const auto read = ReadNmSettings(settings);
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_THAT(read->warnings, testing::Contains(testing::HasSubstr("each can read the tokens of all others")));

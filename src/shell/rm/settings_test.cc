@@ -190,22 +190,32 @@ TEST(RmSettingsTest, AMisspeltKeyIsToldWithTheOneThatIsMeant) {
                                    "fairlead; did you mean 'yarn.resourcemanager.hostname'?"));
 }
 
-TEST(RmSettingsTest, OfTwentyThousandUnknownKeysSomeAreTold) {
+/// Processor time that so many unknown keys take.
+double SecondsFor(int keys, std::vector<std::string>& warnings) {
   config::Settings settings;
   std::string text = "<configuration>";
-  for (int i = 0; i < 20'000; ++i) {
+  for (int i = 0; i < keys; ++i) {
     const std::string key =
         (i % 2 == 0 ? "yarn.resourcemanager.no-such-key-" : "yarn.else.no-such-") + std::to_string(i);
     text += "<property><name>" + key + "</name><value>1</value></property>";
   }
   const auto read_file = [](const std::string&) { return base::Error{"", ENOENT}; };
   const std::clock_t began = std::clock();
-  ASSERT_TRUE(settings.conf.AddXml("yarn-site.xml", text + "</configuration>", read_file).ok());
+  EXPECT_TRUE(settings.conf.AddXml("yarn-site.xml", text + "</configuration>", read_file).ok());
   const auto read = ReadRmSettings(settings, "");
-  EXPECT_LT(double(std::clock() - began) / CLOCKS_PER_SEC, 1.0);
-  ASSERT_TRUE(read.ok()) << read.error().message;
-  ASSERT_EQ(read->warnings.size(), size_t{501});
-  EXPECT_THAT(read->warnings.back(), testing::StartsWith("more keys than these 500 have no effect on"));
+  const double took = static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
+  EXPECT_TRUE(read.ok()) << read.error().message;
+  if (read.ok()) warnings = read->warnings;
+  return took;
+}
+
+TEST(RmSettingsTest, OfTwentyThousandUnknownKeysSomeAreTold) {
+  std::vector<std::string> warnings;
+  const double few = SecondsFor(2000, warnings);
+  EXPECT_LT(SecondsFor(20'000, warnings), 40 * few)
+      << "ten times the keys; each beside each other would take 100 times";
+  ASSERT_EQ(warnings.size(), size_t{501});
+  EXPECT_THAT(warnings.back(), testing::StartsWith("more keys than these 500 have no effect on"));
 }
 
 TEST(RmSettingsTest, GroupsAreThoseOfTheConfiguration) {
