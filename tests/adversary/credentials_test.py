@@ -33,7 +33,8 @@ class Peer:
     def __init__(self, port):
         self.peer = socket.create_connection(("127.0.0.1", port), timeout=20)
         self.peer.sendall(rpc.preamble(auth=0xDF) + rpc.sasl(NEGOTIATE))
-        self.challenge = rpc.fields(rpc.fields(self.answer()[1])[4])[5].decode()
+        offered = [rpc.fields(value) for number, value in rpc.every_field(self.answer()[1]) if number == 4]
+        [self.challenge] = [auth[5].decode() for auth in offered if auth[1] == b"TOKEN"]
 
     def __enter__(self):
         return self

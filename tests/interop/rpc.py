@@ -38,21 +38,26 @@ def read_varint(data, at):
             return value, at
 
 
-def fields(data):
-    """Field number -> last value of a message."""
-    found, at = {}, 0
+def every_field(data):
+    """Numbers and values of a message's fields, as they come."""
+    at = 0
     while at < len(data):
         tag, at = read_varint(data, at)
         if tag & 7 == 0:
-            found[tag >> 3], at = read_varint(data, at)
+            value, at = read_varint(data, at)
         elif tag & 7 in FIXED:
-            found[tag >> 3] = data[at:at + FIXED[tag & 7]]
+            value = data[at:at + FIXED[tag & 7]]
             at += FIXED[tag & 7]
         else:
             length, at = read_varint(data, at)
-            found[tag >> 3] = data[at:at + length]
+            value = data[at:at + length]
             at += length
-    return found
+        yield tag >> 3, value
+
+
+def fields(data):
+    """Field number -> last value of a message."""
+    return dict(every_field(data))
 
 
 def preamble(auth=0, version=9, magic=b"hrpc"):

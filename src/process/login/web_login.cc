@@ -20,8 +20,8 @@ using http::Server;
 using Reply = Server::Reply;
 
 constexpr std::string_view kNegotiate = "Negotiate";
-constexpr std::string_view kBearer = "Bearer ";
-constexpr std::string_view kBasic = "Basic ";
+constexpr std::string_view kBearer = "Bearer";
+constexpr std::string_view kBasic = "Basic";
 constexpr std::string_view kTokenParameter = "delegation";
 constexpr std::string_view kDoAs = "doAs";
 constexpr std::string_view kUserName = "user.name";
@@ -189,11 +189,14 @@ void WebLogin::ByConnection(const Held& visit) {
   const std::string said(http::FindHeader(asked.headers, "Authorization"));
   // It is for this port, and for nobody whose page is fetched.
   std::erase_if(asked.headers, [](const auto& one) { return boost::algorithm::iequals(one.first, "Authorization"); });
-  if (boost::algorithm::istarts_with(said, kBearer)) return ByCredential(visit, said.substr(kBearer.size()));
-  if (boost::algorithm::istarts_with(said, kBasic) && said.size() <= kUrlTokenMax) {
-    const auto words = wire::hadoop_rpc::DecodeBase64(said.substr(kBasic.size()));
+  const size_t space = std::min(said.find(' '), said.size());
+  const std::string_view scheme = std::string_view(said).substr(0, space);
+  const std::string_view shown = std::string_view(said).substr(std::min(said.size(), space + 1));
+  if (boost::algorithm::iequals(scheme, kBearer)) return ByCredential(visit, shown);
+  if (boost::algorithm::iequals(scheme, kBasic)) {
+    const auto words = shown.size() > kUrlTokenMax ? std::nullopt : wire::hadoop_rpc::DecodeBase64(shown);
     if (!words) return AskForCredential(visit, "the password cannot be read");
-    return ByCredential(visit, words->substr(std::min(words->size(), words->find(':') + 1)));
+    return ByCredential(visit, std::string_view(*words).substr(std::min(words->size(), words->find(':') + 1)));
   }
   if (asked.visitor) {
     Drop(asked, {kUserName});
