@@ -138,12 +138,12 @@ void AddCredentials(CLI::App& app, int& exit_code) {
       "Examples:\n  fairlead credentials make --node worker7\n  fairlead credentials make --client laptop --as alice");
   AddClusterCommand<ListOptions>(*credentials, exit_code, "list", "List the credentials of the cluster",
                                  std::make_shared<ListOptions>(), List)
-      ->footer("Example:\n  fairlead credentials list");
+      ->footer("Examples:\n  fairlead credentials list\n  fairlead credentials list --json");
   auto revoked = std::make_shared<RevokeOptions>();
   CLI::App* revoke =
       AddClusterCommand<RevokeOptions>(*credentials, exit_code, "revoke", "End a credential, at once", revoked, Revoke);
   revoke->add_option("name", revoked->name, "the credential's name")->required();
-  revoke->footer("Example:\n  fairlead credentials revoke laptop");
+  revoke->footer("Examples:\n  fairlead credentials revoke laptop\n  fairlead credentials revoke worker7 --json");
 }
 
 void AddJoin(CLI::App& app, int& exit_code) {
