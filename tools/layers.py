@@ -111,8 +111,8 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "shell/callers": "base config endpoints/yarn env_posix process/login shell/base shell/kerberos",
     "shell/tls": "base config env env_openssl process/tls",
     "shell/client":
-        "base config endpoints/yarn env_kerberos env_posix process/http process/rpc process/tls "
-        "shell/callers shell/kerberos shell/tls wire/hadoop_rpc wire/yarn",
+        "base config endpoints/yarn env_kerberos env_posix process/http process/login process/rpc process/tls "
+        "shell/callers shell/kerberos shell/tls wire/hadoop_rpc wire/json wire/yarn",
     "shell/shuffle":
         "base config env env_posix process/http process/nm process/shuffle shell/base wire/json wire/spark_shuffle "
         "wire/spark_transport",

@@ -42,6 +42,10 @@ class Elector {
   /// The member that leads, as far as this one has heard; none when nobody does or it is not known.
   virtual std::optional<std::string> Leader() const = 0;
 
+  /// A row of the store as a process that does not lead saw it last, maybe seconds ago; nothing where there is none or
+  /// none is known. For what a process has to know while another leads; the leader's Store knows better.
+  virtual std::optional<std::string> Seen(const std::string& /*table*/, const std::string& /*key*/) const { return {}; }
+
   /// Gives the leadership up (deposed is called) and lets the others go first; competes again when one of them leads,
   /// or none wanted to.
   virtual void Yield() = 0;

@@ -50,6 +50,10 @@ class ZooKeeperElector final : public env::Elector {
 
   std::optional<std::string> Leader() const override { return leader_; }
 
+  std::optional<std::string> Seen(const std::string& table, const std::string& key) const override {
+    return copy_ ? copy_->Find(table, key) : std::nullopt;
+  }
+
   void Yield() override;
 
  private:

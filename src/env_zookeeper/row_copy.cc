@@ -114,6 +114,20 @@ void RowCopy::End() {
 
 // ---- What is there ------------------------------------------------------------------------------------------------
 
+std::optional<std::string> RowCopy::Find(const std::string& table, const std::string& key) const {
+  const std::string first = ToString(RowName{table, key, 0, {}});
+  const std::string row = first.substr(0, first.rfind(',') + 1);
+  std::optional<std::string> found;
+  uint64_t version = 0;
+  for (auto at = nodes_.lower_bound(row); at != nodes_.end() && at->first.starts_with(row); ++at) {
+    const std::optional<RowName> name = ParseRowName(at->first);
+    if (!name || name->part || name->version < version) continue;
+    version = name->version;
+    found = PartsOf(at->second) == 0U ? std::optional(at->second.substr(1)) : std::nullopt;
+  }
+  return found;
+}
+
 base::Result<LoadedRows> RowCopy::Take() {
   LoadedRows rows;
   rows.head = head_;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +50,9 @@ class RowCopy {
 
   /// Nodes that the last update has read.
   size_t fetched() const { return fetched_; }
+
+  /// The value of one row in its latest version, if the copy has it whole.
+  std::optional<std::string> Find(const std::string& table, const std::string& key) const;
 
   /// The rows of the copy, which is empty then. An Error: they are not what /head says.
   base::Result<LoadedRows> Take();

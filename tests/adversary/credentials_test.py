@@ -156,6 +156,8 @@ class Doors(unittest.TestCase):
                 self.assertIsNotNone(peer.show(peer.words(identifier, secret)), what)
         with Peer(self.ports[".resource-tracker"]) as peer:
             self.assertIn("is a client's, and opens nothing else", peer.show(peer.words(*self.client)))
+        with Peer(self.ports[".admin"]) as peer:
+            self.assertIsNotNone(peer.show(peer.words("flm.rm1", "")), "no manager: this one runs alone")
         with Peer(self.ports[".scheduler"]) as peer:
             self.assertIsNotNone(peer.show(peer.words(*self.client)), "masters have their own")
         with Peer(self.ports[""]) as peer:

@@ -16,6 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "tests/interop"), str(ROOT / "tests/process")]
 import namespaces  # noqa: E402
 import peers  # noqa: E402
+import zookeeper  # noqa: E402
 from commands_test import SCHEMA, differences  # noqa: E402
 
 FAIRLEAD = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build")) / "fairlead"
@@ -140,6 +141,45 @@ class OtherMachines(unittest.TestCase):
                     "yarn.nodemanager.recovery.dir": self.homes[machine] / "state", "fairlead.nm.cgroups": "false"}
         return [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
 
+    def start_node(self, machine, log):
+        """A node agent there, with what its user has joined with."""
+        words = ["runuser", "-u", "nobody", "--", "env", f"HOME={self.homes[machine]}", str(FAIRLEAD), "nm", *map(str, self.node_settings(machine))]
+        with log.open("wb") as output:
+            process = subprocess.Popen([*self.machines.within(machine), *words], stdout=output, stderr=output, cwd=self.homes[machine])
+        self.addCleanup(self.end, process)
+        self.wait(lambda: self.nodes().get(self.machines.address(machine)) == "RUNNING", "the node")
+
+    def test_pages_of_nodes(self):
+        """A node knows no credentials: the manager gives passes for it, to commands and to browsers."""
+        for kind, name, machine in (("node", "shown", "worker"), ("client", "reader", "laptop")):
+            self.assertEqual(self.at(machine, FAIRLEAD, "join", self.make(kind, name, machine)).returncode, 0)
+        self.start_node("worker", self.work / "shown.log")
+        [page] = [node["httpAddress"] for node in json.loads(self.here("nodes", "--json").stdout) if node["id"].startswith(self.machines.address("worker") + ":")]
+        for machine in ("laptop", "stranger"):
+            self.assertEqual(self.at(machine, "curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", f"http://{page}/ws/v1/node/info").stdout, "401")
+        token = self.text(self.homes["laptop"] / "reader.credential")
+        browser = ("curl", "-s", "--max-time", "20", "-H", "Accept: text/html", "-w", "\n%{http_code} %{num_redirects} %{url_effective}")
+        cookies = self.homes["laptop"] / "cookies"
+        shown = self.at("laptop", *browser, "-L", "-b", cookies, "-c", cookies, "--location-trusted", "-u", f"any:{token}", f"http://{page}/node?a=b").stdout
+        self.assertIn(f"\n200 2 http://{page}/node?a=b&fairlead.pass=", shown)
+        self.assertIn(f"\n200 0 http://{page}/node", self.at("laptop", *browser, "-b", cookies, f"http://{page}/node").stdout, "by its cookie")
+        value = cookies.read_text().split('"')[1]
+        for forged in (value[:-4] + "AAAA", value.replace("u=reader", "u=root"), value.replace(page, HERE + ":1")):
+            self.assertEqual(self.at("laptop", "curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "-H", f'Cookie: hadoop.auth="{forged}"', f"http://{page}/node").stdout, "401")
+        self.assertIn("\n401 1 ", self.at("stranger", *browser, "-L", f"http://{page}/node").stdout, "sent to the manager, who does not know him")
+        for query, status in ((f"node={page}", 200), ("node=10.0.0.1:80", 404), (f"node={page}&to=http://evil.example/", 400), ("", 404)):
+            self.assertEqual(self.fetch("laptop", "/fairlead/v1/pass?" + query, "-u", f"any:{token}")[0], status, query)
+        self.assertEqual(self.fetch("stranger", f"/fairlead/v1/pass?node={page}&user.name=root")[0], 401)
+        text = self.homes["laptop"] / "text"
+        text.write_text("a b a\n")
+        shared = self.work / "shared"
+        shared.mkdir(exist_ok=True)
+        shared.chmod(0o777)
+        shutil.copy(text, shared / "text")
+        counted = self.at("laptop", FAIRLEAD, "submit", "--executors", "1", "--driver-memory", "256m", "--executor-memory", "256m", FAIRLEAD.parent / "examples/word_count", shared / "text", shared / "out")
+        self.assertEqual(counted.returncode, 0, counted.stderr)
+        self.assertIn("2 different words", counted.stdout, counted.stderr)
+
     def test_a_client_of_another_machine(self):
         file = self.make("client", "laptop", "laptop", "--as", "alice")
         joined = self.at("laptop", FAIRLEAD, "join", file)
@@ -185,15 +225,10 @@ class OtherMachines(unittest.TestCase):
         self.assertEqual(opens.returncode, 1)
         self.assertIn("is a node's, and opens nothing else", opens.stderr)
         log = self.work / "worker.log"
-        home = self.homes["worker"]
-        with log.open("wb") as output:
-            words = ["runuser", "-u", "nobody", "--", "env", f"HOME={home}", str(FAIRLEAD), "nm", *map(str, self.node_settings("worker"))]
-            process = subprocess.Popen([*self.machines.within("worker"), *words], stdout=output, stderr=output, cwd=home)
-            self.addCleanup(self.end, process)
-            self.wait(lambda: self.nodes().get(self.machines.address("worker")) == "RUNNING", "the node")
-            self.assertEqual(self.here("credentials", "revoke", "worker").returncode, 0)
-            self.wait(lambda: "the credential is not known here, or was revoked" in log.read_text(), "its refusal, though it was connected", 30)
-            self.wait(lambda: self.nodes().get(self.machines.address("worker")) != "RUNNING", "its end", 30)
+        self.start_node("worker", log)
+        self.assertEqual(self.here("credentials", "revoke", "worker").returncode, 0)
+        self.wait(lambda: "the credential is not known here, or was revoked" in log.read_text(), "its refusal, though it was connected", 30)
+        self.wait(lambda: self.nodes().get(self.machines.address("worker")) != "RUNNING", "its end", 30)
 
     def test_trusted_networks(self):
         words = (FAIRLEAD, "apps", "--set", f"yarn.resourcemanager.address={self.address('')}")
@@ -210,6 +245,78 @@ class OtherMachines(unittest.TestCase):
             self.assertNotEqual(asked.returncode, 0, (bad[:80], asked))
             self.assertIn(why, asked.stderr)
             self.assertNotIn(good[-20:-1], asked.stderr)
+
+
+@unittest.skipIf(namespaces.missing(), namespaces.missing() or "")
+class Managers(unittest.TestCase):
+    """Two, on two machines: they know each other by their identity in ZooKeeper, and each knows the other's credentials."""
+
+    def setUp(self):
+        self.work = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-credentials-"))
+        self.work.chmod(0o755)
+        self.addCleanup(shutil.rmtree, self.work, ignore_errors=True)
+        self.machines = namespaces.Machines("one", "two", "laptop")
+        self.addCleanup(self.machines.remove)
+        self.zookeeper = zookeeper.ZooKeeper(self.work / "zookeeper", host=HERE)
+        self.addCleanup(self.zookeeper.stop)
+        self.zookeeper.start()
+        self.places = {"rm1": "one", "rm2": "two"}
+        settings = {"fairlead.auth": "credentials", "yarn.admin.acl": "alice", "yarn.resourcemanager.ha.enabled": "true", "yarn.resourcemanager.ha.rm-ids": "rm1,rm2",
+                    "yarn.resourcemanager.cluster-id": "test", "hadoop.zk.address": self.zookeeper.address, "hadoop.zk.auth": "digest:fairlead:secret"}
+        settings |= {f"yarn.resourcemanager.hostname.{rm}": self.machines.address(machine) for rm, machine in self.places.items()}
+        self.conf = self.work / "rm.yaml"
+        self.conf.write_text("hadoop:\n" + "".join(f"  {key}: \"{value}\"\n" for key, value in settings.items()))
+        self.managers = {}
+        for rm in self.places:
+            self.start(rm)
+
+    def start(self, rm):
+        with open(self.work / f"{rm}.log", "ab") as log:
+            words = [*self.machines.within(self.places[rm]), FAIRLEAD, "rm", "--config", self.conf, "--set", f"yarn.resourcemanager.ha.id={rm}", "--set", f"fairlead.rm.state-dir={self.work}/{rm}"]
+            self.managers[rm] = subprocess.Popen(words, stdout=log, stderr=log)
+        self.addCleanup(OtherMachines.end, self.managers[rm])
+        OtherMachines.wait(lambda: subprocess.run(["curl", "-sf", f"http://{self.address(rm)}:8088/healthz"], capture_output=True).returncode == 0, rm)
+
+    def address(self, rm):
+        return self.machines.address(self.places[rm])
+
+    def run_at(self, machine, *words, user="nobody"):
+        home = self.work / f"{machine}-{user}"
+        home.mkdir(exist_ok=True)
+        os.chown(home, pwd.getpwnam(user).pw_uid, -1)
+        words = [*self.machines.within(machine), "runuser", "-u", user, "--", "env", "-i", f"HOME={home}", f"PATH={os.environ['PATH']}", FAIRLEAD, *words]
+        return subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=60, cwd=home)
+
+    def leader(self):
+        for rm in self.places:
+            answer = subprocess.run(["curl", "-s", f"http://{self.address(rm)}:8088/fairlead/v1/ha"], capture_output=True, text=True, timeout=20).stdout
+            told = json.loads(answer or "{}")
+            if told.get("leader"):
+                return told["leader"]
+        return ""
+
+    def test_both_know_what_one_has_made(self):
+        OtherMachines.wait(self.leader, "a leader")
+        before = self.leader()
+        after = "rm2" if before == "rm1" else "rm1"
+        made = self.run_at(self.places[before], "credentials", "make", "--client", "laptop", "--as", "alice", "--out", self.work / "laptop.credential", "--config", self.conf, user="root")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        os.chown(self.work / "laptop.credential", pwd.getpwnam("nobody").pw_uid, -1)
+        self.assertEqual(self.run_at("laptop", "join", self.work / "laptop.credential").returncode, 0)
+        OtherMachines.wait(lambda: self.run_at("laptop", "ha", "transfer", after).returncode == 0, "the transfer, as soon as the other has seen the credential", 20)
+        self.assertEqual(self.leader(), after)
+        self.assertEqual(self.run_at("laptop", "apps").returncode, 0)
+        # Who asks the standby is sent away as soon as that has heard from the leader.
+        began = time.monotonic()
+        refused = self.run_at("laptop", "apps", "--set", "yarn.resourcemanager.ha.enabled=false", "--set", f"yarn.resourcemanager.address={self.address(before)}:8032")
+        self.assertIn(f"ResourceManager {before} is not Active!", refused.stderr)
+        self.assertLess(time.monotonic() - began, 10, "15 s are for managers of which none knows who leads")
+        back = self.run_at("laptop", "ha", "transfer", before)
+        self.assertEqual(back.returncode, 0, back.stderr)
+        self.managers[before].kill()
+        OtherMachines.wait(lambda: self.leader() == after, "the takeover")
+        shown = self.run_at("laptop", "apps")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
 
 
 if __name__ == "__main__":

@@ -76,14 +76,13 @@ std::optional<Cookie> Verify(std::string_view text, std::string_view secret, std
   return cookie;
 }
 
-std::optional<Cookie> FindCookie(const http::Request& request, std::string_view secret, std::string_view type,
-                                 int64_t now_ms) {
-  constexpr int kTriedMax = 8;  // each costs a hash
-  int tried = 0;
+std::vector<std::string_view> CookiesOf(const http::Request& request) {
+  constexpr size_t kMost = 8;
+  std::vector<std::string_view> found;
   for (const auto& [name, value] : request.headers) {
     if (!boost::algorithm::iequals(name, "Cookie")) continue;
     std::string_view rest = value;
-    while (!rest.empty() && tried < kTriedMax) {
+    while (!rest.empty() && found.size() < kMost) {
       std::string_view one = rest.substr(0, rest.find(';'));
       rest.remove_prefix(std::min(rest.size(), one.size() + 1));
       one.remove_prefix(std::min(one.find_first_not_of(' '), one.size()));
@@ -91,9 +90,16 @@ std::optional<Cookie> FindCookie(const http::Request& request, std::string_view 
       if (!one.starts_with(kCookieName) || one.substr(kCookieName.size(), 1) != "=") continue;
       one.remove_prefix(kCookieName.size() + 1);
       if (one.size() >= 2 && one.starts_with('"') && one.ends_with('"')) one = one.substr(1, one.size() - 2);
-      ++tried;
-      if (auto cookie = Verify(one, secret, type, now_ms)) return cookie;
+      found.push_back(one);
     }
+  }
+  return found;
+}
+
+std::optional<Cookie> FindCookie(const http::Request& request, std::string_view secret, std::string_view type,
+                                 int64_t now_ms) {
+  for (const std::string_view one : CookiesOf(request)) {
+    if (auto cookie = Verify(one, secret, type, now_ms)) return cookie;
   }
   return std::nullopt;
 }

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "process/http/http.h"
 
@@ -28,7 +29,10 @@ std::optional<std::string> Sign(const Cookie& cookie, std::string_view secret);
 /// malformed.
 std::optional<Cookie> Verify(std::string_view text, std::string_view secret, std::string_view type, int64_t now_ms);
 
-/// The first of the request's cookies of that name that `Verify` takes.
+/// The values of the request's cookies of that name, a few at most: each costs a hash.
+std::vector<std::string_view> CookiesOf(const http::Request& request);
+
+/// The first of them that `Verify` takes.
 std::optional<Cookie> FindCookie(const http::Request& request, std::string_view secret, std::string_view type,
                                  int64_t now_ms);
 

@@ -10,6 +10,7 @@
 #include "endpoints/yarn/text_bounds.h"
 #include "endpoints/yarn/tokens.h"
 #include "process/http/json_text.h"
+#include "process/login/node_pass.h"
 #include "wire/hadoop_rpc/base64.h"
 
 namespace fairlead::process::login {
@@ -185,6 +186,7 @@ bool WebLogin::ByToken(const Held& visit) {
 
 /// Browsers show a credential as the password of any name (RFC 7617), programs as a bearer (RFC 6750).
 void WebLogin::ByConnection(const Held& visit) {
+  if (ByPass(visit)) return;
   http::Request& asked = visit->request;
   const std::string said(http::FindHeader(asked.headers, "Authorization"));
   // It is for this port, and for nobody whose page is fetched.
@@ -208,6 +210,26 @@ void WebLogin::ByConnection(const Held& visit) {
   AskForCredential(visit, "");
 }
 
+/// False: there is none that is good.
+bool WebLogin::ByPass(const Held& visit) {
+  if (!options_.pass) return false;
+  http::Request& asked = visit->request;
+  const std::string brought = Parameter(asked, kPassParameter);
+  Drop(asked, {kPassParameter});
+  std::optional<std::string> user = brought.empty() ? std::nullopt : options_.pass(brought);
+  if (user) visit->headers.emplace_back("Set-Cookie", CookieHeader(brought) + "; SameSite=Lax");
+  for (const std::string_view kept : CookiesOf(asked)) {
+    if (!user) user = options_.pass(kept);
+  }
+  if (!user) return false;
+  Drop(asked, {kUserName, kDoAs});
+  http::Visitor& visitor = asked.visitor.emplace();
+  visitor.user = visitor.full_name = std::move(*user);
+  visitor.by_token = true;
+  Pass(visit);
+  return true;
+}
+
 void WebLogin::ByCredential(const Held& visit, std::string_view text) {
   http::Request& asked = visit->request;
   asked.visitor.reset();
@@ -227,6 +249,12 @@ void WebLogin::ByCredential(const Held& visit, std::string_view text) {
 }
 
 void WebLogin::AskForCredential(const Held& visit, const std::string& why) {
+  const http::Request& asked = visit->request;
+  const bool browses =
+      asked.method == "GET" && http::FindHeader(asked.headers, "Accept").find("text/html") != std::string_view::npos;
+  if (const std::string page = browses && options_.pass_page ? options_.pass_page(asked.target) : ""; !page.empty()) {
+    return visit->reply(http::Redirect(page));
+  }
   if (!why.empty()) {
     ++refused_;
     if (options_.security.audit) {

@@ -52,6 +52,10 @@ struct WebLoginOptions {
   std::function<void(const endpoints::yarn::Caller&, const std::string& address, Done)> impersonate = {};
   /// Credentials of clients, "fl1.NAME.SERIAL"; empty: there are none.
   std::function<base::Result<endpoints::yarn::TokenSecret>(std::string_view identifier)> credential = {};
+  /// Of a node's port: whose pass (node_pass.h) it is; and where a browser gets one, to come back to `target`. Empty:
+  /// none are taken.
+  std::function<std::optional<std::string>(std::string_view pass)> pass = {};
+  std::function<std::string(const std::string& target)> pass_page = {};
   /// Answers PUT ?op=CANCELDELEGATIONTOKEN, for which Hadoop asks for no login: who has a token may end it. Nothing
   /// else gets such a request. Empty: it is as others.
   http::Server::Handler cancel = {};
@@ -79,6 +83,7 @@ class WebLogin {
   bool ByToken(const Held& visit);
   void ByCredential(const Held& visit, std::string_view text);
   void ByConnection(const Held& visit);
+  bool ByPass(const Held& visit);
   bool ByCookie(const Held& visit);
   void ByTicket(const Held& visit, std::string_view credentials);
   void TicketStepped(const Held& visit, const base::Result<env::GssContext::Token>& token);

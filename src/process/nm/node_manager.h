@@ -88,6 +88,9 @@ class NodeManager : private ContainerEvents {
   void Shutdown(bool keep_containers);
   void SetHealth(bool healthy, const std::string& report);
   void SetHttpPort(int32_t port) { identity_.http_port = port; }
+  /// Where its pages are, as the resource manager knows them.
+  env::Endpoint Pages() const { return {identity_.host, static_cast<uint16_t>(identity_.http_port)}; }
+  const endpoints::yarn::NodeTokens& tokens() const { return tokens_; }
 
   const fairlead::nm::Nm& core() const { return core_; }
   fairlead::nm::View View() const { return core_.GetView(); }

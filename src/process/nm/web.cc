@@ -10,6 +10,7 @@
 #include "process/http/conf_page.h"
 #include "process/http/jmx.h"
 #include "process/http/metrics.h"
+#include "process/login/node_pass.h"
 #include "process/nm/layout.h"
 
 namespace fairlead::process::nm {
@@ -63,6 +64,26 @@ http::Response LogBytes(std::string text) {
 }
 
 }  // namespace
+
+login::WebLoginOptions Web::LoginOptions() const {
+  login::WebLoginOptions options;
+  options.security = options_.security;
+  options.pass = [this](std::string_view pass) -> std::optional<std::string> {
+    const auto& keys = manager_.tokens().state();
+    for (const auto& key : {keys.nm_current, keys.nm_previous}) {
+      if (!key) continue;
+      if (auto user = login::UserOfPass(pass, manager_.Pages(), key->bytes, loop_.Wall().ms)) return user;
+    }
+    return std::nullopt;
+  };
+  if (!options_.cluster_page.empty()) {
+    options.pass_page = [this](const std::string& target) {
+      return options_.cluster_page + "/fairlead/v1/pass?node=" + manager_.Pages().ToString() +
+             "&to=" + http::PercentEncode(target);
+    };
+  }
+  return options;
+}
 
 base::Result<std::unique_ptr<Web>> Web::Start(env::Loop& loop, env::Net& net, ContainerLogs& logs, NodeManager& manager,
                                               Options options) {

@@ -53,11 +53,8 @@ class Web {
     LogAnswer named;
   };
   Web(env::Loop& loop, ContainerLogs& logs, NodeManager& manager, Options options)
-      : loop_(loop),
-        logs_(logs),
-        manager_(manager),
-        options_(std::move(options)),
-        login_(loop, {.security = options_.security}) {}
+      : loop_(loop), logs_(logs), manager_(manager), options_(std::move(options)), login_(loop, LoginOptions()) {}
+  login::WebLoginOptions LoginOptions() const;
 
   /// Reads the logs that the request is about, then answers.
   void Serve(const http::Request& request, const http::Server::Reply& reply);

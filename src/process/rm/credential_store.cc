@@ -48,6 +48,24 @@ std::optional<Named> ParseIdentifier(std::string_view bytes) {
   return out;
 }
 
+base::Error Unknown() {
+  return base::Error{"the credential is not known here, or was revoked; 'fairlead credentials make' makes one"};
+}
+
+base::Result<endpoints::yarn::TokenSecret> SecretOf(const Named& named, const CredentialStore::Kept& kept, bool node,
+                                                    int64_t now_ms) {
+  if (kept.node != node) {
+    return base::Error{"the credential '" + std::string(named.name) + "' is a " + (kept.node ? "node" : "client") +
+                       "'s, and opens nothing else; 'fairlead credentials make' makes one"};
+  }
+  const std::string user = kept.node ? std::string(named.name) : kept.user;
+  if (named.serial == kept.serial) return endpoints::yarn::TokenSecret{kept.secret, user};
+  if (named.serial == kept.serial - 1 && now_ms < kept.earlier_until_ms) {
+    return endpoints::yarn::TokenSecret{kept.earlier_secret, user};
+  }
+  return Unknown();
+}
+
 }  // namespace
 
 base::Result<CredentialStore::All> CredentialStore::Load(env::Store& store) {
@@ -114,19 +132,18 @@ void CredentialStore::RevokeAll() {
 base::Result<endpoints::yarn::TokenSecret> CredentialStore::Secret(std::string_view identifier, bool node) const {
   const std::optional<Named> named = ParseIdentifier(identifier);
   const auto known = named ? all_.find(named->name) : all_.end();
-  const base::Error unknown{"the credential is not known here, or was revoked; 'fairlead credentials make' makes one"};
-  if (known == all_.end()) return unknown;
-  const Kept& kept = known->second;
-  if (kept.node != node) {
-    return base::Error{"the credential '" + known->first + "' is a " + (kept.node ? "node" : "client") +
-                       "'s, and opens nothing else; 'fairlead credentials make' makes one"};
-  }
-  const std::string& user = kept.node ? known->first : kept.user;
-  if (named->serial == kept.serial) return endpoints::yarn::TokenSecret{kept.secret, user};
-  if (named->serial == kept.serial - 1 && loop_.Wall().ms < kept.earlier_until_ms) {
-    return endpoints::yarn::TokenSecret{kept.earlier_secret, user};
-  }
-  return unknown;
+  if (known == all_.end()) return Unknown();
+  return SecretOf(*named, known->second, node, loop_.Wall().ms);
+}
+
+base::Result<endpoints::yarn::TokenSecret> CredentialStore::SecretSeen(const Seen& seen, std::string_view identifier,
+                                                                       bool node, int64_t now_ms) {
+  const std::optional<Named> named = ParseIdentifier(identifier);
+  const std::optional<std::string> row = named ? seen(kTable, std::string(named->name)) : std::nullopt;
+  if (!row) return Unknown();
+  const base::Result<Kept> kept = base::DecodeStored<Kept>(*row);
+  if (!kept.ok()) return kept.error();
+  return SecretOf(*named, *kept, node, now_ms);
 }
 
 }  // namespace fairlead::process::rm

@@ -51,6 +51,10 @@ class CredentialStore {
 
   /// Of a token's identifier, "fl1.NAME.SERIAL".
   base::Result<endpoints::yarn::TokenSecret> Secret(std::string_view identifier, bool node) const;
+  /// The same for a manager that does not lead, from what it has seen of the leader's rows (env::Elector::Seen).
+  using Seen = std::function<std::optional<std::string>(const std::string& table, const std::string& key)>;
+  static base::Result<endpoints::yarn::TokenSecret> SecretSeen(const Seen& seen, std::string_view identifier, bool node,
+                                                               int64_t now_ms);
   static bool IsIdentifier(std::string_view bytes) { return bytes.starts_with("fl1."); }
 
  private:

@@ -20,9 +20,10 @@ static_assert(kSignOfLife < kProbeAgain, "an answer belongs to the last question
 constexpr Duration kTransition = Duration::Seconds(10);
 
 rpc::RpcTarget HaTarget(const LeadershipOptions& options, const env::Endpoint& address, const std::string& user) {
-  return {address,
-          std::string(wire::yarn::kHaServiceProtocol),
-          {user, "", std::nullopt, options.security.gss ? options.security.manager_principal : ""}};
+  endpoints::yarn::RpcUser as{user, "", std::nullopt, options.security.gss ? options.security.manager_principal : ""};
+  const std::string& secret = options.security.members_secret;
+  if (!options.security.gss && !secret.empty()) as.token = MemberToken(secret, options.id);
+  return {address, std::string(wire::yarn::kHaServiceProtocol), std::move(as)};
 }
 }  // namespace
 
@@ -47,6 +48,7 @@ base::Status Leadership::Start() {
   membership.on_waiting = [this] { OnWaiting(); };
   membership.nobody_leads = [this] { return probing_; };
   membership.on_ha_call = [this](const rpc::IncomingCall& call) { OnHaCall(call); };
+  membership.seen = [this](const std::string& table, const std::string& key) { return elector_->Seen(table, key); };
   membership.not_active = "ResourceManager " + options_.id + " is not Active!";
   base::Result<std::unique_ptr<Ports>> ports =
       Ports::Listen(loop_, net_, options_.ports, std::move(membership), options_.security);
@@ -166,7 +168,8 @@ void Leadership::OnHaCall(const rpc::IncomingCall& call) {
 bool Leadership::MayTransition(const rpc::IncomingCall& call) {
   rpc::RpcServer& server = ports_->server();
   const PortSecurity& security = options_.security;
-  const bool manager = security.gss != nullptr && IsPrincipal(call.caller.principal, security.manager_principal);
+  const bool manager = IsMember(call.caller) ||
+                       (security.gss != nullptr && IsPrincipal(call.caller.principal, security.manager_principal));
   if (!manager && !model::Lists(options_.admin_acl, call.caller.user, options_.groups_of(call.caller.user))) {
     server.Fail(call.token, ex::kAccessControl,
                 "User " + call.caller.user + " doesn't have permission to call '" + std::string(call.method) + "'");

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "endpoints/yarn/tokens.h"
 #include "process/rm/resource_manager.h"
 #include "wire/hadoop_rpc/ha_service.h"
 #include "wire/yarn/admin.h"
@@ -15,6 +16,24 @@ namespace fairlead::process::rm {
 namespace w = wire::yarn;
 using endpoints::yarn::exceptions::kRetriable;
 using endpoints::yarn::exceptions::kStandby;
+
+namespace {
+/// Before a manager's id: the identifier of its token. No credential's begins so.
+constexpr std::string_view kMember = "flm.";
+
+std::string MemberPassword(const std::string& secret, std::string_view identifier) {
+  return endpoints::yarn::TokenPassword(secret, identifier, endpoints::yarn::TokenHmac::kSha256);
+}
+}  // namespace
+
+endpoints::yarn::RpcToken MemberToken(const std::string& members_secret, const std::string& id) {
+  const std::string identifier = std::string(kMember) + id;
+  return {identifier, MemberPassword(members_secret, identifier), "FAIRLEAD_MEMBER", ""};
+}
+
+bool IsMember(const endpoints::yarn::Caller& caller) {
+  return caller.by_token() && caller.token_identifier.starts_with(kMember);
+}
 
 bool IsPrincipal(std::string_view principal, std::string_view configured) {
   constexpr std::string_view kHost = "/_HOST@";
@@ -46,7 +65,11 @@ base::Result<std::unique_ptr<Ports>> Ports::Listen(env::Loop& loop, env::Net& ne
                       &p.bound_.tracker);
   if (!status.ok()) return status.error();
   rpc::Service ha = p.Of(w::kHaServiceProtocol, wire::hadoop_rpc::kHAProtocolMethods, &ResourceManager::OnHaCall);
-  if (p.membership_.on_ha_call) ha.handler = p.membership_.on_ha_call;
+  if (p.membership_.on_ha_call) {
+    ha.handler = [&p](const rpc::IncomingCall& call) {
+      if (!p.IsRevoked(call)) p.membership_.on_ha_call(call);
+    };
+  }
   status = p.ListenAt(addresses.admin, Port::kAdmin,
                       {p.Of(w::kResourceManagerAdministrationProtocol, w::kResourceManagerAdministrationProtocolMethods,
                             &ResourceManager::OnAdminCall),
@@ -134,10 +157,23 @@ base::Result<endpoints::yarn::TokenSecret> Ports::Delegated::Secret(std::string_
 }
 
 base::Result<endpoints::yarn::TokenSecret> Ports::Credentialed::Secret(std::string_view identifier) const {
-  if (!ports.Acting()) return base::Error{ports.membership_.not_active, endpoints::yarn::kTokenStandby};
+  const std::string& members = ports.security_.members_secret;
+  if (identifier.starts_with(kMember) && !members.empty() && !node) {
+    return endpoints::yarn::TokenSecret{MemberPassword(members, identifier), std::string(identifier)};
+  }
+  if (!ports.Acting()) return ports.SecretSeen(identifier, node);
   const CredentialStore* known = ports.manager_->credentials();
   if (known == nullptr) return base::Error{"no credentials are taken here"};
   return known->Secret(identifier, node);
+}
+
+// What is not seen yet, another manager may know.
+base::Result<endpoints::yarn::TokenSecret> Ports::SecretSeen(std::string_view identifier, bool node) const {
+  const auto secret = membership_.seen
+                          ? CredentialStore::SecretSeen(membership_.seen, identifier, node, loop_.Wall().ms)
+                          : base::Result<endpoints::yarn::TokenSecret>(base::Error{});
+  if (secret.ok()) return secret;
+  return base::Error{membership_.not_active, endpoints::yarn::kTokenStandby};
 }
 
 // A node's connection lives as long as the node.
@@ -149,7 +185,8 @@ bool Ports::IsRevoked(const rpc::IncomingCall& call) {
   const auto secret = (node ? nodes_ : clients_).Secret(identifier);
   if (secret.ok()) return false;
   server_.CloseAfter(call.token);
-  server_.Fail(call.token, endpoints::yarn::exceptions::kInvalidToken, secret.error().message);
+  const bool standby = secret.error().code == endpoints::yarn::kTokenStandby;
+  server_.Fail(call.token, standby ? kStandby : endpoints::yarn::exceptions::kInvalidToken, secret.error().message);
   return true;
 }
 

@@ -13,6 +13,7 @@
 #include "env/net.h"
 #include "process/login/web_login.h"
 #include "process/rm/admission.h"
+#include "process/rm/credential_store.h"
 #include "process/rpc/rpc_client.h"
 #include "process/rpc/rpc_server.h"
 
@@ -38,9 +39,15 @@ struct PortSecurity {
   wire::hadoop_rpc::Protections protections = {wire::hadoop_rpc::Protection::kAuthentication};
   AdmissionOptions admission;
   login::WebSecurity web;
+  /// By which managers of one cluster show each other without Kerberos that they are its managers; empty: they do not.
+  std::string members_secret;
 
   rpc::RpcClientSecurity ForCalls() const { return {gss, protections}; }
 };
+
+/// As whom the manager `id` calls another, and whether a caller is a manager so.
+endpoints::yarn::RpcToken MemberToken(const std::string& members_secret, const std::string& id);
+bool IsMember(const endpoints::yarn::Caller& caller);
 
 /// Whether `principal` is `configured`, where the host _HOST stands for any.
 bool IsPrincipal(std::string_view principal, std::string_view configured);
@@ -61,6 +68,8 @@ class Ports final : private endpoints::yarn::TokenAuthority {
     std::function<bool()> nobody_leads;
     /// "ResourceManager rm2 is not Active!"
     std::string not_active;
+    /// What this process has seen of the leader's rows.
+    CredentialStore::Seen seen;
   };
 
   static base::Result<std::unique_ptr<Ports>> Listen(env::Loop& loop, env::Net& net, const PortAddresses& addresses,
@@ -83,7 +92,8 @@ class Ports final : private endpoints::yarn::TokenAuthority {
  private:
   using Handler = void (ResourceManager::*)(const rpc::IncomingCall&);
   Ports(env::Loop& loop, env::Net& net, Membership membership, PortSecurity security)
-      : server_(loop, net),
+      : loop_(loop),
+        server_(loop, net),
         membership_(std::move(membership)),
         security_(std::move(security)),
         admission_(loop, security_.admission) {}
@@ -101,6 +111,7 @@ class Ports final : private endpoints::yarn::TokenAuthority {
     const Ports& ports;
   };
 
+  env::Loop& loop_;
   rpc::RpcServer server_;
   Membership membership_;
   const PortSecurity security_;
@@ -113,6 +124,7 @@ class Ports final : private endpoints::yarn::TokenAuthority {
     const Ports& ports;
     const bool node;
   };
+  base::Result<endpoints::yarn::TokenSecret> SecretSeen(std::string_view identifier, bool node) const;
   const Credentialed nodes_{*this, true};
   const Credentialed clients_{*this, false};
   /// The caller's credential is revoked: the call is refused, and its connection ends.

@@ -116,6 +116,7 @@ class Web {
   bool RefuseStranger(const std::string& user, const Reply& reply) const;
   // web_credentials.cc
   void Credentials(const http::Request& request, const Segments& path, const Reply& reply);
+  void NodePass(const http::Request& request, const Reply& reply);
   void SetNodeState(const http::Request& request, const std::string& address, const Reply& reply);
   void SetMaintenance(const http::Request& request, const std::string& address, const Reply& reply);
   void RefreshQueues(const http::Request& request, const Reply& reply);

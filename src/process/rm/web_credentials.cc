@@ -1,6 +1,8 @@
 #include <utility>
 
 #include "endpoints/rest/request_body.h"
+#include "process/login/node_pass.h"
+#include "process/rm/scheme.h"
 #include "process/rm/web.h"
 #include "process/rm/web_resources.h"
 
@@ -59,6 +61,33 @@ void Web::Credentials(const http::Request& request, const Segments& path, const 
     note("credential " + name + " of a " + kind + " is made");
     reply(http::JsonResponse(200, Document::Object().Add("credential", *made).ToJson("")));
   });
+}
+
+// GET pass?node=HOST:PORT: lets who asks see the pages of that node for a while (login/node_pass.h); with &to=PATH a
+// browser is sent there.
+void Web::NodePass(const http::Request& request, const Reply& reply) {
+  if (manager_.credentials() == nullptr) {
+    return OwnError(reply, 404, "no passes are given here: fairlead.auth is not credentials");
+  }
+  const std::string_view address = Asked(request.query, "node");
+  bool known = false;
+  manager_.core().ForEachNode([&](const Node& node) { known = known || node.HttpAddress() == address; });
+  const auto at = env::ParseEndpoint(address);
+  if (!known || !at.ok()) return OwnError(reply, 404, "no node has its pages there; write node=HOST:PORT");
+  const auto pass =
+      login::MakePass(http::CallerOf(request), *at, manager_.keys().node().current.bytes, manager_.now_wall().ms);
+  if (!pass) return OwnError(reply, 400, "no pass can carry this user's name");
+  const std::string to(Asked(request.query, "to"));
+  if (to.empty()) {
+    http::Response response = http::JsonResponse(
+        200, Document::Object().Add("pass", *pass).Add("life_ms", login::kPassLife.millis()).ToJson(""));
+    response.headers.emplace_back("Cache-Control", "no-store");
+    return reply(std::move(response));
+  }
+  if (!to.starts_with('/') || !http::IsVisible(to)) return OwnError(reply, 400, "write to=/PATH");
+  reply(http::Redirect(SchemeOf(manager_.core().config().web_base) + at->ToString() + to +
+                       (to.find('?') == std::string::npos ? "?" : "&") + std::string(login::kPassParameter) + "=" +
+                       http::PercentEncode(*pass)));
 }
 
 }  // namespace fairlead::process::rm

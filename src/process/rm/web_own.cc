@@ -186,6 +186,7 @@ void Web::Own(const http::Request& request, const Segments& path, const Reply& r
   if (what == "queues") return OwnQueues(reply);
   if (what == "events") return OwnEvents(request, reply);
   if (what == "credentials") return Credentials(request, rest(), reply);
+  if (what == "pass") return NodePass(request, reply);
   if (what == "history") return OwnHistory(request, reply);
   if (what == "nodes" && path.size() == 1) return OwnNodes(request, reply);
   if (what == "nodes" && path.size() == 2) {
@@ -205,9 +206,9 @@ void Web::Own(const http::Request& request, const Segments& path, const Reply& r
     const App* app = named();
     return app ? AppWhen(request, *app, reply) : OwnError(reply, 404, "no such application");
   }
-  OwnError(
-      reply, 404,
-      "unknown; there are cluster, ha, apps, queues, nodes, events, history, what-if, credentials and openapi.json");
+  OwnError(reply, 404,
+           "unknown; there are cluster, ha, apps, queues, nodes, events, history, what-if, credentials, pass and "
+           "openapi.json");
 }
 
 Document Web::OwnCluster() {

@@ -40,6 +40,14 @@ endpoints::rest::Document HaDocument(const std::string& id, const std::string& l
   return endpoints::rest::Document::Object().Add("id", id).Add("leader", leader).Add("session_ms", session.millis());
 }
 
+WebPort::WebPort(env::Loop& loop, Standby standby)
+    : standby_(std::move(standby)),
+      login_(loop, {.security = standby_.security,
+                    .cookie_type = "kerberos-dt",
+                    .credential = [&loop, seen = standby_.seen](std::string_view identifier) {
+                      return CredentialStore::SecretSeen(seen, identifier, false, loop.Wall().ms);
+                    }}) {}
+
 base::Result<std::unique_ptr<WebPort>> WebPort::Listen(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
                                                        http::KnownHosts hosts, Standby standby) {
   std::unique_ptr<WebPort> port(new WebPort(loop, std::move(standby)));

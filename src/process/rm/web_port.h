@@ -41,6 +41,7 @@ class WebPort {
     int64_t started = 0;  // when this process did, milliseconds since 1970
     std::shared_ptr<const endpoints::rest::Configuration> configuration;  // for /conf
     login::WebSecurity security;
+    CredentialStore::Seen seen;
   };
   static base::Result<std::unique_ptr<WebPort>> Listen(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
                                                        http::KnownHosts hosts, Standby standby);
@@ -52,8 +53,7 @@ class WebPort {
   const http::Server& server() const { return *server_; }
 
  private:
-  WebPort(env::Loop& loop, Standby standby)
-      : standby_(std::move(standby)), login_(loop, {.security = standby_.security, .cookie_type = "kerberos-dt"}) {}
+  WebPort(env::Loop& loop, Standby standby);
   void Serve(http::Request request, http::Server::Reply reply);
   std::optional<http::Response> OfThisProcess(const http::Request& request) const;
 

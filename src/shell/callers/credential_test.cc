@@ -48,7 +48,8 @@ TEST_F(CredentialFileTest, IsReadAsItWasWritten) {
 
 TEST_F(CredentialFileTest, WhatOthersMayReadOrHasNoneIsRefused) {
   EXPECT_THAT(ReadCredentialFile(Write(Good(), 0640)).error().message, HasSubstr("others may read it"));
-  EXPECT_THAT(ReadCredentialFile(Write("hadoop:\n  yarn.http.policy: HTTP_ONLY\n")).error().message, HasSubstr("there is no credential"));
+  EXPECT_THAT(ReadCredentialFile(Write("hadoop:\n  yarn.http.policy: HTTP_ONLY\n")).error().message,
+              HasSubstr("there is no credential"));
   EXPECT_FALSE(ReadCredentialFile(Write(std::string(1 << 20, 'a'))).ok());
   EXPECT_FALSE(ReadCredentialFile(directory_ + "/none").ok());
   for (const std::string& bad : {std::string(), std::string("fl1."), std::string("fl2.a.1.b"), std::string("fl1"),

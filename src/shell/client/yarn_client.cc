@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "config/rm_members.h"
@@ -12,6 +13,7 @@
 #include "env_kerberos/mit_gss.h"
 #include "env_posix/posix_loop.h"
 #include "process/http/client.h"
+#include "process/login/cookie.h"
 #include "process/rpc/rpc_client.h"
 #include "process/tls/tls_net.h"
 #include "shell/callers/credential.h"
@@ -19,6 +21,7 @@
 #include "shell/kerberos/kerberos.h"
 #include "shell/tls/tls.h"
 #include "wire/hadoop_rpc/base64.h"
+#include "wire/json/json.h"
 #include "wire/yarn/protocols.h"
 
 namespace fairlead::shell {
@@ -184,7 +187,12 @@ class BlockingYarnClient final : public YarnClient {
   base::Result<process::http::Response> GetUrl(const std::string& url) override {
     auto request = url.starts_with(kHttps) ? process::http::ParseUrl(url, kHttps, 443) : process::http::ParseUrl(url);
     if (!request.ok()) return request.error();
-    return Fetch(std::move(*request));
+    auto answer = FetchOnce(*request);
+    // Nodes know no credentials and no processes of another machine.
+    if (answer.ok() && answer->status == 401 && !IsManager(request->endpoint) && AddPass(*request)) {
+      answer = FetchOnce(*request);
+    }
+    return Explained(std::move(answer), request->endpoint);
   }
 
   void Pause(int64_t milliseconds) override {
@@ -224,15 +232,35 @@ class BlockingYarnClient final : public YarnClient {
     return "";
   }
 
+  bool IsManager(const env::Endpoint& at) const {
+    return std::ranges::any_of(managers_, [&](const Manager& one) { return one.web == at; });
+  }
+
+  /// The manager's pass for a node's pages, where it gives any.
+  bool AddPass(process::http::ClientRequest& request) {
+    const auto answer =
+        Ask("GET", "/fairlead/v1/pass?node=" + process::http::PercentEncode(request.endpoint.ToString()), "");
+    if (!answer.ok() || answer->status != 200) return false;
+    const auto told = wire::json::Parse(answer->body, wire::json::kAnswer);
+    const std::string pass = told && told->is_object() ? told->value("pass", "") : "";
+    if (pass.empty()) return false;
+    request.headers.emplace_back("Cookie", std::string(process::login::kCookieName) + "=\"" + pass + "\"");
+    return true;
+  }
+
   base::Result<process::http::Response> Fetch(process::http::ClientRequest request) {
+    const env::Endpoint at = request.endpoint;
+    return Explained(FetchOnce(std::move(request)), at);
+  }
+
+  base::Result<process::http::Response> FetchOnce(process::http::ClientRequest request) {
     const auto add = [&](const std::string& name, const std::string& value) {
       request.target += (request.target.find('?') == std::string::npos ? "?" : "&") + name + "=" +
                         process::http::PercentEncode(value);
     };
     // To managers alone: what a node or a master names as its page may be anybody's.
-    const bool manager =
-        std::ranges::any_of(managers_, [&](const Manager& one) { return one.web == request.endpoint; });
-    if (manager && !credential_.empty()) request.headers.emplace_back("Authorization", "Bearer " + credential_);
+    if (IsManager(request.endpoint) && !credential_.empty())
+      request.headers.emplace_back("Authorization", "Bearer " + credential_);
     if (credential_.empty()) {
       if (!gss_) add("user.name", user_);
       if (const std::string proxy = ProxyUser(); !proxy.empty()) add("doAs", proxy);
@@ -257,19 +285,23 @@ class BlockingYarnClient final : public YarnClient {
                              "; --ca FILE (or fairlead.tls.ca) names the certificates that are trusted",
                          kRmRefused};
     }
-    if (result.ok() && result->status == 401 && !gss_) {
-      const std::string_view why = std::string_view(result->body).substr(0, 1000);
-      return base::Error{
-          "cannot log in to the pages at " + at.ToString() + ": " + std::string(why.substr(0, why.find('\n'))),
-          kRmRefused};
-    }
-    if (result.ok() && result->status == 401) {
+    if (result.ok() && result->status == 401 && gss_) {
       return base::Error{"cannot log in to the pages at " + at.ToString() +
                              " by Kerberos: " + (no_ticket.empty() ? "the ticket is not taken" : no_ticket) +
                              "; kinit gets a ticket, klist shows it",
                          kRmRefused};
     }
     return result;
+  }
+
+  /// What pages that show 401 say is for whoever asked.
+  static base::Result<process::http::Response> Explained(base::Result<process::http::Response> answer,
+                                                         const env::Endpoint& at) {
+    if (!answer.ok() || answer->status != 401) return answer;
+    const std::string_view why = std::string_view(answer->body).substr(0, 1000);
+    return base::Error{
+        "cannot log in to the pages at " + at.ToString() + ": " + std::string(why.substr(0, why.find('\n'))),
+        kRmRefused};
   }
 
   static base::Error Remote(const endpoints::yarn::RemoteException& remote) {

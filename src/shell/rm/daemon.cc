@@ -286,6 +286,8 @@ process::rm::LeadershipOptions Membership(Daemon& daemon, const RmSettings& sett
   options.ports = settings.manager.ports;
   options.security = settings.manager.security;
   Secure(daemon, options.security);
+  // Whoever has it can change the state itself.
+  if (options.security.web.callers) options.security.members_secret = settings.ha->elector.identity;
   options.admin_of = settings.ha->admin;
   options.admin_acl = settings.manager.admin_acl;
   options.groups_of = settings.manager.groups_of;
@@ -326,6 +328,9 @@ base::Status StartAsMember(Daemon& daemon, Configuration& configuration, const S
   standby.configuration = settings.manager.configuration;
   standby.security = settings.manager.security.web;
   SecureWeb(daemon, standby.security);
+  standby.seen = [&daemon](const std::string& table, const std::string& key) {
+    return daemon.leadership->Seen(table, key);
+  };
   standby.acting = [&daemon] { return daemon.Acting() != nullptr; };
   standby.active = [&daemon, web = ha.web, own = ha.id,
                     scheme = WebScheme(configuration.source.conf)]() -> std::string {

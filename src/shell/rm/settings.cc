@@ -145,6 +145,11 @@ void ReadSecurity(const HadoopConf& conf, RmSettings& out) {
   manager.security.web.strict_transport = StrictTransport(conf);
   if (manager.security.web.https) ReadServerTls(conf);  // what is missing is an error now
   ReadCallers(conf, manager.security.web, out.warnings);
+  if (manager.security.web.callers && out.ha && out.ha->elector.identity.empty()) {
+    conf.Refuse("hadoop.zk.auth",
+                "with fairlead.auth=credentials managers know each other by the identity that they have in ZooKeeper, "
+                "and there is none; write digest:USER:PASSWORD, or @FILE that holds it");
+  }
   if (!IsKerberos(conf)) return;
   out.kerberos = ReadDaemonIdentity(conf, "yarn.resourcemanager", manager.ports.client.host);
   manager.security.manager_principal = out.kerberos->principal;
