@@ -9,6 +9,7 @@
 #include "profiles/profile.h"
 #include "shell/base/common_keys.h"
 #include "shell/base/settings.h"
+#include "shell/callers/callers.h"
 #include "shell/nm/keys.h"
 #include "shell/nm/settings.h"
 #include "shell/rm/keys.h"
@@ -65,6 +66,7 @@ int Check(CheckOptions& options) {
   }
   auto settings = LoadSettings(options.source);
   if (!settings) return Complain(kCommand, settings.error().message, CodeOf(settings.error()));
+  shell::SetDefaultAuth(options.source, settings->conf);
   if (!options.as.empty()) settings->conf.Set("yarn.resourcemanager.ha.id", options.as);
   ordered_json told = ordered_json::object();
   std::string wrong;

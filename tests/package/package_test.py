@@ -216,6 +216,13 @@ class Life(unittest.TestCase):
         self.assertEqual(self.machine.run("stat", "-c", "%U %a", "/var/lib/fairlead/rm", "/var/lib/fairlead/nm/state"),
                          "fairlead-rm 700\nfairlead-nm 700\n")
 
+    def check_callers(self):
+        """Users of the machine act as themselves and nobody else."""
+        self.assertEqual(self.machine.run("runuser", "-u", "nobody", "--", "fairlead", "apps", "--all", "--json").count('"ann"'), 1)
+        refused = self.machine.call("runuser", "-u", "nobody", "--", "fairlead", "apps", "--user", "ann")
+        self.assertEqual(refused.returncode, 1, refused.stderr)
+        self.assertIn("this process is nobody's, and acts as nobody alone", refused.stderr)
+
     def test_install_use_upgrade_remove_purge(self):
         before, users = self.machine.files(), (self.machine.root / "etc/passwd").read_text()
         begin = time.monotonic()
@@ -224,6 +231,7 @@ class Life(unittest.TestCase):
         counted = self.count_words()
         print(f"from packages to the end of a first job: {time.monotonic() - begin:.1f} s", file=sys.stderr)
         self.check_rights()
+        self.check_callers()
         self.check_shuffle_service()
         self.check_spark_asks_for_its_place()
 

@@ -103,11 +103,12 @@ class OtherMachines(unittest.TestCase):
 
     def test_this_machine_is_known_by_the_kernel(self):
         self.assertEqual(self.here("nodes").returncode, 0)
-        refused = self.here("nodes", HADOOP_USER_NAME="bob")
+        self.assertEqual(self.here("nodes", HADOOP_USER_NAME="bob").returncode, 0, "root can be anybody")
+        refused = subprocess.run(["runuser", "-u", "nobody", "--", FAIRLEAD, "nodes", "--config", self.conf], capture_output=True, text=True, timeout=60, cwd="/", env=os.environ | {"HADOOP_USER_NAME": "bob"})
         self.assertEqual(refused.returncode, 1, refused.stderr)
-        self.assertIn("this process is root's, and acts as root alone; drop HADOOP_USER_NAME (--user)", refused.stderr)
-        asked = subprocess.run(["curl", "-s", f"{self.web}/ws/v1/cluster/userinfo?user.name=bob"], capture_output=True, text=True, timeout=30)
-        self.assertEqual(json.loads(asked.stdout)["requestedUser"], "root")
+        self.assertIn("this process is nobody's, and acts as nobody alone; drop HADOOP_USER_NAME (--user)", refused.stderr)
+        asked = subprocess.run(["runuser", "-u", "nobody", "--", "curl", "-s", f"{self.web}/ws/v1/cluster/userinfo?user.name=bob"], capture_output=True, text=True, timeout=30)
+        self.assertEqual(json.loads(asked.stdout)["requestedUser"], "nobody")
 
     def test_a_stranger_is_told_what_to_do(self):
         asked = self.at("stranger", FAIRLEAD, "nodes", "--set", f"yarn.resourcemanager.address={self.address('')}", HADOOP_USER_NAME="root")

@@ -17,7 +17,7 @@ base::Status Believe(const CallerRules& rules, const endpoints::yarn::Caller& ca
                          " may run no node agent on this machine; fairlead.auth.node-users names "
                          "those who may"};
     }
-    if (*user == said) return {};
+    if (*user == said || *user == kRoot) return {};
     return base::Error{"User " + said + " is refused: this process is " + *user + "'s, and acts as " + *user +
                        " alone; drop HADOOP_USER_NAME (--user), or let " + *user +
                        " act for others by hadoop.proxyuser." + *user + ".*"};

@@ -4,6 +4,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "endpoints/yarn/rpc_identity.h"
@@ -22,6 +23,9 @@ struct CallerRules {
   std::function<bool(const std::string& address)> trusted = {};
   std::set<std::string> trusted_users = {};  // "*": anybody
 };
+
+/// Who can become anybody on his machine (su), and so says as whom he acts.
+inline constexpr std::string_view kRoot = "root";
 
 /// Why a caller who shows no more than a name is refused; `node`: at the port of nodes. The answer says what to do.
 base::Status Believe(const CallerRules& rules, const endpoints::yarn::Caller& caller, const env::Endpoint& peer,

@@ -38,6 +38,12 @@ TEST(Callers, AProcessOfThisMachineIsItsUserAndNobodyElse) {
   EXPECT_FALSE(Believe(Rules(), Named("alice", "bob"), kHere, kDoor, false).ok());
 }
 
+TEST(Callers, RootMayBeAnybody) {
+  CallerRules rules = Rules();
+  rules.local_user = [](const env::Endpoint&, const env::Endpoint&) { return std::optional<std::string>("root"); };
+  EXPECT_TRUE(Believe(rules, Named("bob"), kHere, kDoor, false).ok());
+}
+
 TEST(Callers, OnlySomeRunNodeAgents) {
   EXPECT_THAT(Believe(Rules(), Named("alice"), kHere, kDoor, true).error().message,
               HasSubstr("fairlead.auth.node-users"));

@@ -31,6 +31,15 @@ constexpr size_t kUrlTokenMax = 16 << 10;
 /// What tells nothing and is asked by whoever balances load or restarts daemons.
 bool IsOpen(const http::Request& request) { return request.path == "/healthz" || request.path == "/readyz"; }
 
+/// By a process that asks for somebody else (RFC 9110, 7.6.3; RFC 7239): the kernel knows that process alone. The
+/// resource manager's proxy and the node agent's localizer fetch what strangers name, and say so.
+bool IsPassedOn(const http::Request& request) {
+  return std::ranges::any_of(request.headers, [](const auto& header) {
+    return boost::algorithm::iequals(header.first, "Via") || boost::algorithm::iequals(header.first, "Forwarded") ||
+           boost::algorithm::iequals(header.first, "X-Forwarded-For");
+  });
+}
+
 bool IsRead(const http::Request& request) {
   return request.method == "GET" || request.method == "HEAD" || request.method == "OPTIONS";
 }
@@ -200,7 +209,12 @@ void WebLogin::ByConnection(const Held& visit) {
     if (!words) return AskForCredential(visit, "the password cannot be read");
     return ByCredential(visit, std::string_view(*words).substr(std::min(words->size(), words->find(':') + 1)));
   }
+  if (IsPassedOn(asked)) return AskForCredential(visit, "");
   if (asked.visitor) {
+    if (const std::string named = Parameter(asked, kUserName);
+        asked.visitor->user == kRoot && http::IsVisible(named) && !named.empty()) {
+      asked.visitor->user = asked.visitor->full_name = named;
+    }
     Drop(asked, {kUserName});
     return ActFor(visit);
   }

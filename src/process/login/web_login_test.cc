@@ -292,6 +292,24 @@ TEST_F(CallersDoor, TheKernelsWordCountsAndNoName) {
   EXPECT_EQ(seen_->target, "/cluster");
 }
 
+TEST_F(CallersDoor, RootMayBeAnybody) {
+  http::Request request = Get("/cluster?user.name=alice");
+  request.visitor = http::Visitor{"root", "", "", "root", false};
+  EXPECT_EQ(Ask(request).status, 200);
+  EXPECT_EQ(http::CallerOf(*seen_), "alice");
+}
+
+TEST_F(CallersDoor, WhoPassesARequestOnIsNotTheCaller) {
+  for (const std::string name : {"Via", "forwarded", "X-Forwarded-For"}) {
+    http::Request request = Get("/cluster", {{name, "1.1 fairlead-proxy"}});
+    request.visitor = http::Visitor{"root", "", "", "root", false};
+    EXPECT_EQ(Ask(request).status, 401) << name;
+    request = Get("/cluster?user.name=bob", {{name, "1.1 fairlead-proxy"}});
+    request.peer = "10.0.0.7";
+    EXPECT_EQ(Ask(request).status, 401) << name;
+  }
+}
+
 TEST_F(CallersDoor, TrustedNetworksAreBelievedForTheirUsers) {
   http::Request request = Get("/cluster?user.name=bob");
   request.peer = "10.0.0.7";

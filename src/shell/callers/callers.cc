@@ -77,6 +77,14 @@ bool KnowsCallers(const HadoopConf& conf) {
   return how == "credentials";
 }
 
+void SetDefaultAuth(const SettingsSource& source, HadoopConf& conf) {
+  if (!source.hadoop_conf.empty() || conf.IsSet(kAuth) || IsKerberos(conf) || !env_posix::TellsUsers().ok()) return;
+  // Managers that cannot know each other so; their warning says what is open.
+  const bool known = conf.IsSet("hadoop.zk.auth") || conf.IsSet("yarn.resourcemanager.zk-auth");
+  if (conf.Bool("yarn.resourcemanager.ha.enabled", false) && !known) return;
+  conf.Set(kAuth, "credentials", {"by default", 0, 0});
+}
+
 void ReadCallers(const HadoopConf& conf, process::login::WebSecurity& out, std::vector<std::string>& warnings) {
   if (!KnowsCallers(conf)) return;
   if (IsKerberos(conf)) {

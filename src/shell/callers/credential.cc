@@ -38,6 +38,22 @@ std::string Quoted(const std::string& value) {
   return out + "\"";
 }
 
+bool IsGiven(const std::string& key, const HadoopConf& conf) {
+  return conf.IsSet(key) && !conf.OriginOf(key).file.empty();
+}
+
+/// The configuration names a manager's address as the credential's file does, and none otherwise: another cluster's
+/// manager is shown no secret of this one.
+bool IsOfSameCluster(const HadoopConf& file, const HadoopConf& conf) {
+  bool some = false;
+  for (const auto& [key, value] : file.Explicit()) {
+    if (!TellsOfACluster(key) || !IsGiven(key, conf)) continue;
+    if (conf.String(key) != value) return false;
+    some = true;
+  }
+  return some;
+}
+
 /// Looks at the file every ten seconds at most.
 class Watched {
  public:
@@ -118,12 +134,13 @@ std::string CredentialPath(const std::string& kind) {
 base::Status AddCredential(const std::string& path, const SettingsSource& source, HadoopConf& conf) {
   const bool named = !source.hadoop_conf.empty() || !source.yaml.empty();
   if (path.empty() || conf.IsSet(kCredential) || ::access(path.c_str(), F_OK) != 0) return {};
-  if (named && conf.String(kAuth, "simple") != "credentials") return {};
+  const std::string how = conf.String(kAuth);
+  if (named && how == "simple") return {};
   const base::Result<HadoopConf> file = ReadCredentialFile(path);
   if (!file.ok()) return file.error();
+  if (named && how.empty() && !IsOfSameCluster(*file, conf)) return {};
   for (const auto& [key, value] : file->Explicit()) {
-    const bool given = conf.IsSet(key) && !conf.OriginOf(key).file.empty();
-    if (!given) conf.Set(key, value, file->OriginOf(key));
+    if (!IsGiven(key, conf)) conf.Set(key, value, file->OriginOf(key));
   }
   return {};
 }

@@ -39,7 +39,8 @@ base::Result<config::HadoopConf> ReadCredentialFile(const std::string& path);
 std::string CredentialPath(const std::string& kind);
 
 /// Takes over what the file at `path` says and the configuration does not, where nothing else names a cluster, or where
-/// that says fairlead.auth=credentials. A file that is not there changes nothing. What remains is an error.
+/// that says fairlead.auth=credentials, or names a manager's address as the file does and no method. A file that is not
+/// there changes nothing. What remains is an error.
 base::Status AddCredential(const std::string& path, const SettingsSource& source, config::HadoopConf& conf);
 
 /// The credential as a token of Hadoop's RPC; nothing: there is none.

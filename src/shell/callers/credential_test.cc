@@ -77,7 +77,15 @@ TEST_F(CredentialFileTest, CountsWhereNothingElseNamesAClusterOrThatOneAsksForIt
   const SettingsSource named{"/etc/hadoop", "", {}};
   HadoopConf another;
   ASSERT_TRUE(AddCredential(path, named, another).ok());
-  EXPECT_FALSE(another.IsSet(kCredential)) << "a cluster that believes names";
+  EXPECT_FALSE(another.IsSet(kCredential)) << "another cluster, or one that believes names";
+  another.Set("yarn.resourcemanager.hostname", "rm1");
+  ASSERT_TRUE(AddCredential(path, named, another).ok());
+  EXPECT_EQ(another.String(kCredential), kSecret) << "this cluster, by its address";
+  HadoopConf believes;
+  believes.Set("yarn.resourcemanager.hostname", "rm1");
+  believes.Set("fairlead.auth", "simple");
+  ASSERT_TRUE(AddCredential(path, named, believes).ok());
+  EXPECT_FALSE(believes.IsSet(kCredential));
   HadoopConf same;
   same.Set("fairlead.auth", "credentials");
   same.Set("yarn.resourcemanager.hostname", "rm2");

@@ -19,6 +19,7 @@
 #include "shell/base/service_policy.h"
 #include "shell/base/shown_configuration.h"
 #include "shell/base/state_directory.h"
+#include "shell/callers/callers.h"
 #include "shell/callers/credential.h"
 #include "shell/nm/container_logs.h"
 #include "shell/nm/dirs.h"
@@ -189,6 +190,7 @@ int RunNodeManager(const NmOptions& options) {
   if (base::Status joined = AddCredential(CredentialPath("node"), options.settings, source->conf); !joined.ok()) {
     return Refuse(joined.error().message, 2);
   }
+  SetDefaultAuth(options.settings, source->conf);
   if (!options.settings.hadoop_conf.empty()) AddExecutorRules(options.settings.hadoop_conf, source->conf);
   base::Result<NmSettings> read = ReadNmSettings(*source);
   if (!read) return Refuse(read.error().message, 2);

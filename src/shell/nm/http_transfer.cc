@@ -77,6 +77,10 @@ base::Result<HttpTransferred> Transfer(const HttpTransfer& order) {
   } else if (order.method != "GET") {
     ::curl_easy_setopt(curl.get(), CURLOPT_CUSTOMREQUEST, order.method.c_str());
   }
+  // A server that knows callers by their processes is told that this one asks for another (WebLogin).
+  using Headers = std::unique_ptr<curl_slist, void (*)(curl_slist*)>;
+  const Headers headers(::curl_slist_append(nullptr, "Via: 1.1 fairlead-nm"), ::curl_slist_free_all);
+  ::curl_easy_setopt(curl.get(), CURLOPT_HTTPHEADER, headers.get());
   const CURLcode code = ::curl_easy_perform(curl.get());
   if (code != CURLE_OK) return base::Error{order.url + ": " + ::curl_easy_strerror(code)};
   ::curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &out.status);

@@ -22,6 +22,7 @@
 #include "shell/base/shown_configuration.h"
 #include "shell/base/state_directory.h"
 #include "shell/base/view_access.h"
+#include "shell/callers/callers.h"
 #include "shell/rm/backup.h"
 #include "shell/rm/journal.h"
 #include "shell/rm/queue_file.h"
@@ -207,6 +208,7 @@ struct Configuration {
 base::Result<Configuration> ReadConfiguration(const SettingsSource& from, env::Store* store = nullptr) {
   base::Result<config::Settings> source = LoadSettings(from);
   if (!source.ok()) return source.error();
+  SetDefaultAuth(from, source->conf);
   base::Result<RmSettings> settings = ReadRmSettings(*source, from.hadoop_conf, store);
   if (!settings.ok()) return settings.error();
   if (base::Status kept = KeepStrangersOut(source->conf); !kept.ok()) return kept.error();
