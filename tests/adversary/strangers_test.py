@@ -580,9 +580,13 @@ class Up(unittest.TestCase):
 
 class OpenPorts(unittest.TestCase):
     def test_beyond_loopback_one_line_says_what_that_means(self):
-        shown = subprocess.run([FAIRLEAD, "config", "check", "--set", "yarn.resourcemanager.bind-host=0.0.0.0", "--set", "yarn.nodemanager.bind-host=0.0.0.0"],
-                               capture_output=True, timeout=60).stdout.decode()
-        loud = [line for line in shown.splitlines() if "OPEN TO THE NETWORK WITHOUT AUTHENTICATION" in line]
+        def loud_with(*settings):
+            words = [word for setting in ("yarn.resourcemanager.bind-host=0.0.0.0", "yarn.nodemanager.bind-host=0.0.0.0", *settings) for word in ("--set", setting)]
+            shown = subprocess.run([FAIRLEAD, "config", "check", *words], capture_output=True, timeout=60).stdout.decode()
+            self.assertIn("auxiliary services", shown)
+            return [line for line in shown.splitlines() if "OPEN TO THE NETWORK WITHOUT AUTHENTICATION" in line], shown
+        self.assertEqual(loud_with()[0], [], "nobody is believed")
+        loud, shown = loud_with("fairlead.auth=simple")
         self.assertEqual([line.split(":")[0] for line in loud], ["rm", "nm"], shown)
         self.assertIn("0.0.0.0:8032", loud[0])
         self.assertIn("any user's name", loud[0])

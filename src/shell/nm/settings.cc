@@ -363,7 +363,8 @@ base::Result<NmSettings> ReadNmSettings(const config::Settings& settings) {
   ReadLogAggregation(conf, out);
   std::vector<env::Endpoint> open{out.manager.listen};
   using process::login::WebMode;
-  if (out.web_security.mode != WebMode::kTickets && out.web_security.mode != WebMode::kCallers) open.push_back(out.web);
+  if (out.web_security.mode != WebMode::kTickets) open.push_back(out.web);
+  if (out.web_security.mode == WebMode::kCallers) open.clear();  // callers show who they are
   out.warnings.push_back(OpenPortsWarning(
       open,
       "whoever reaches them reads the logs of every container (yarn.acl.enable believes the name that a caller gives); "
