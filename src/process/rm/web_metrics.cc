@@ -93,8 +93,9 @@ void Web::Metrics(const Reply& reply) {
   out.Counter("web_refused_total", http::kWebRefusedHelp, port_->refused());
   out.Counter("web_logins_refused_total", "HTTP requests with a ticket, token or doAs that is refused",
               login_.refused());
-  out.Gauge("store_rows_unread", "Rows of the state store that cannot be read and are left out",
-            static_cast<int64_t>(manager_.unread().size()));
+  out.Gauge("store_rows_unread",
+            "Rows of the state store that cannot be read, or that others have put there, and are left out",
+            static_cast<int64_t>(manager_.left_out()));
   out.Seconds("store_commit_seconds", "From a change to its being stored", counters.commit);
   out.Seconds("web_seconds", "How long a request to the web port took the thread that decides", served_);
   const ask::TrackRecord::Held held = manager_.estimates().held(manager_.now());
