@@ -64,6 +64,7 @@ ordered_json SchedulerOf(Cluster& cluster) {
   return {{"profile", told->value("profile", "")},
           {"wishes", told->value("wishes", "none")},
           {"unreadRows", told->value("unread_rows", int64_t{0})},
+          {"unreadFirst", told->value("unread_first", "")},
           {"journal", told->value("journal", ordered_json::object())}};
 }
 
@@ -132,8 +133,9 @@ int Status(const Command& command, Cluster& cluster, NoOptions& /*options*/) {
       std::puts(base::VisibleText(words).c_str());
       if (scheduler.contains("journal")) std::puts(JournalText(scheduler["journal"]).c_str());
       if (const auto unread = scheduler.value("unreadRows", int64_t{0}); unread > 0) {
-        std::printf("%s of its state cannot be read and is left out; the log names each\n",
-                    Counted(unread, "row").c_str());
+        const std::string first = base::VisibleText(scheduler.value("unreadFirst", ""));
+        std::printf("%s of its state left out, as it cannot be read or is not its own (%s); the log tells more\n",
+                    Counted(unread, "row").c_str(), first.c_str());
       }
     }
   }

@@ -34,6 +34,13 @@ struct CommitError {
 /// Committed, or why not.
 using CommitStatus = base::Result<void, CommitError>;
 
+/// What lies among the rows and no process of ours has written: it is left out, and stays where it is.
+struct ForeignRows {
+  size_t count = 0;
+  std::string first;  // the name of one, kRowNameShown bytes of it as VisibleText
+};
+inline constexpr size_t kRowNameShown = 100;
+
 /// Durable tables for what cannot be learnt again. A store is opened whole or not at all: one that is damaged, or that
 /// misses a row that was committed, is refused at the start.
 class Store {
@@ -47,6 +54,8 @@ class Store {
   /// Others could read and change what it holds until now: secrets in it are to be replaced by the first commit, after
   /// which it says so no more.
   virtual bool WasOpen() const { return false; }
+  /// As it was when the store was opened.
+  virtual ForeignRows Foreign() const { return {}; }
   /// What a person calls it, for messages: a file's path.
   virtual std::string Name() const = 0;
 };

@@ -86,6 +86,7 @@ std::optional<RowName> ParseRowName(std::string_view name) {
     out.part = ParseNumber<uint32_t>(fields[3], 10);
     if (!out.part) return std::nullopt;
   }
+  if (ToString(out) != name) return std::nullopt;  // one name a row
   return out;
 }
 

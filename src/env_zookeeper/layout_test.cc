@@ -18,7 +18,8 @@ TEST(Layout, NamesOfRowsAreReadBack) {
 }
 
 TEST(Layout, OtherNamesAreNone) {
-  for (const char* name : {"", "a", "a,b", "a,b,x", "a,b,1,", "a,b,1,2,3", "a,%2,1", "a,%zz,1", "a b,c,1", "a,b,1 "}) {
+  for (const char* name : {"", "a", "a,b", "a,b,x", "a,b,1,", "a,b,1,2,3", "a,%2,1", "a,%zz,1", "a b,c,1", "a,b,1 ",
+                           "a,b,01", "a,b,A", "a,%41,1", "a,b,1,02"}) {
     EXPECT_EQ(ParseRowName(name), std::nullopt) << name;
   }
 }

@@ -1,14 +1,18 @@
 #include "env_zookeeper/row_copy.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 #include "base/stored.h"
+#include "base/text.h"
 
 namespace fairlead::env_zookeeper {
 
 namespace {
 constexpr size_t kReadsMax = 256;  // at a time
+// A writer that dies leaves the parts of one batch, which are a few.
+constexpr size_t kLeftoversMax = 1000;
 }  // namespace
 
 // ---- Updating -----------------------------------------------------------------------------------------------------
@@ -26,14 +30,16 @@ void RowCopy::Begin() {
                   if (rc != Rc::kOk) return Fail(rc, layout_.Head() + " cannot be read");
                   const base::Result<Head> head = base::DecodeStored<Head>(node.value);
                   if (!head.ok()) return Fail(Rc::kOther, layout_.Head() + " is damaged: " + head.error().message);
-                  if (std::exchange(head_made_, node.made) != node.made) Clear();
+                  if (head_times_.made != node.made) Clear();
                   head_ = *head;
+                  head_times_ = {node.made, node.changed};
                   LookAtRows();
                 }));
 }
 
 void RowCopy::Clear() {
   nodes_.clear();
+  names_.clear();
   listed_ = 0;
 }
 
@@ -46,52 +52,120 @@ void RowCopy::LookAtRows() {
 }
 
 void RowCopy::List() {
-  session_->Children(layout_.Rows(), Guard([this](Rc rc, std::vector<std::string> names, int64_t changed) {
+  session_->Children(layout_.Rows(), Guard([this](Rc rc, const std::vector<std::string>& names, int64_t changed) {
                        if (rc != Rc::kOk) return Fail(rc, layout_.Rows() + " cannot be listed");
                        listed_ = changed;
-                       std::sort(names.begin(), names.end());
-                       Compare(names);
-                       Fetch();
+                       Know(names);
+                       Choose();
                      }));
 }
 
-void RowCopy::Compare(const std::vector<std::string>& names) {
-  missing_.clear();
-  auto held = nodes_.begin();
+void RowCopy::Know(const std::vector<std::string>& names) {
+  std::map<std::string, Listed> listed;
   for (const std::string& name : names) {
-    while (held != nodes_.end() && held->first < name) held = nodes_.erase(held);
-    if (held != nodes_.end() && held->first == name) {
-      ++held;
+    const auto known = names_.find(name);
+    const Listed one = known != names_.end() ? known->second : Listed{ParseRowName(name), 0};
+    // Of a transaction since /head was read, or nobody's: which of them the next look at /head tells.
+    if (one.IsRow() && one.row->version > head_.version) listed_ = 0;
+    listed.emplace(name, one);
+  }
+  names_ = std::move(listed);
+}
+
+// No more are read than were committed: what strangers have put there costs a look at each.
+void RowCopy::Choose() {
+  std::vector<RowNode> rows;
+  missing_.clear();
+  for (const auto& [name, listed] : names_) {
+    if (!listed.IsRow() || listed.row->version > head_.version) continue;
+    rows.push_back({name, listed.row->version, listed.made});
+    if (listed.made == 0) missing_.push_back(name);
+  }
+  if (rows.size() <= head_.rows) return FetchRows(rows);
+  if (!missing_.empty()) {
+    const auto look = [this](const std::string& path, Answer done) { session_->Look(path, std::move(done)); };
+    return Each(
+        look, [this](const std::string& name, const Node& node) { names_[name].made = node.made; },
+        [this] { Choose(); });
+  }
+  rows = MayBeOurs(std::move(rows), head_.rows, head_.version, head_times_);
+  if (rows.size() <= head_.rows) return FetchRows(rows);
+  Fail(Rc::kOther, layout_.Rows() + " has " + std::to_string(rows.size()) + " rows where " +
+                       std::to_string(head_.rows) + " were committed, and nothing tells which these are");
+}
+
+void RowCopy::FetchRows(const std::vector<RowNode>& rows) {
+  auto held = std::make_shared<Nodes>(std::exchange(nodes_, {}));
+  missing_.clear();
+  for (const RowNode& row : rows) {
+    if (auto kept = held->extract(row.name)) {
+      nodes_.insert(std::move(kept));
+    } else {
+      missing_.push_back(row.name);
+    }
+  }
+  Fetch([this, held] { FetchParts(*held); });
+}
+
+// Those that a row says it has.
+void RowCopy::FetchParts(Nodes& held) {
+  missing_.clear();
+  for (const auto& [name, listed] : names_) {
+    if (!listed.row || !listed.row->part) continue;
+    const RowName row{listed.row->table, listed.row->key, listed.row->version, std::nullopt};
+    const auto whole = nodes_.find(ToString(row));
+    if (whole == nodes_.end() || PartsOf(whole->second).value_or(0) <= *listed.row->part) continue;
+    if (auto kept = held.extract(name)) {
+      nodes_.insert(std::move(kept));
     } else {
       missing_.push_back(name);
     }
   }
-  nodes_.erase(held, nodes_.end());
+  Fetch([this] { End(); });
 }
 
-void RowCopy::Fetch() {
+void RowCopy::Fetch(std::function<void()> then) {
+  const auto get = [this](const std::string& path, Answer done) { session_->Get(path, false, std::move(done)); };
+  const auto take = [this](const std::string& name, const Node& node) {
+    ++fetched_;
+    names_[name].made = node.made;
+    nodes_[name] = node.value;
+  };
+  Each(get, take, std::move(then));
+}
+
+// ---- Of each name that is missing ---------------------------------------------------------------------------------
+
+void RowCopy::Each(Ask ask, Use use, std::function<void()> then) {
+  ask_ = std::move(ask);
+  use_ = std::move(use);
+  then_ = std::move(then);
+  AskMore();
+}
+
+void RowCopy::AskMore() {
   while (under_way_ < kReadsMax && !missing_.empty()) {
     const std::string name = std::move(missing_.back());
     missing_.pop_back();
     ++under_way_;
-    session_->Get(layout_.Row(name), false,
-                  Guard([this, name](Rc rc, Node node) { Fetched(name, rc, std::move(node)); }));
+    ask_(layout_.Row(name), Guard([this, name](Rc rc, const Node& node) { Answered(name, rc, node); }));
   }
-  if (under_way_ == 0) End();
+  if (under_way_ > 0) return;
+  if (rc_ != Rc::kOk) return End();
+  std::exchange(then_, nullptr)();
 }
 
-void RowCopy::Fetched(const std::string& name, Rc rc, Node node) {
+void RowCopy::Answered(const std::string& name, Rc rc, const Node& node) {
   --under_way_;
   if (rc == Rc::kOk) {
-    ++fetched_;
-    nodes_[name] = std::move(node.value);
+    use_(name, node);
   } else {
     rc_ = rc;
     reason_ = layout_.Row(name) + " cannot be read";
     missing_.clear();
     listed_ = 0;
   }
-  Fetch();
+  AskMore();
 }
 
 void RowCopy::Fail(Rc rc, const std::string& reason) {
@@ -131,37 +205,44 @@ std::optional<std::string> RowCopy::Find(const std::string& table, const std::st
 base::Result<LoadedRows> RowCopy::Take() {
   LoadedRows rows;
   rows.head = head_;
-  std::map<std::string, std::string> parts;
   listed_ = 0;
-  for (auto& [name, bytes] : std::exchange(nodes_, {})) {
-    const std::optional<RowName> parsed = ParseRowName(name);
-    if (!parsed) return base::Error{layout_.Row(name) + " is nothing that a resource manager has written"};
-    if (parsed->part) {
-      parts[name] = std::move(bytes);
-      continue;
-    }
+  Nodes nodes = std::exchange(nodes_, {});
+  for (const auto& [name, listed] : names_) {
+    if (!nodes.contains(name)) LeaveOut(name, listed, rows);
+  }
+  for (auto& [name, bytes] : nodes) {
+    const RowName& row = *names_[name].row;
+    if (row.part) continue;
     const std::optional<uint32_t> count = PartsOf(bytes);
     if (!count) return base::Error{layout_.Row(name) + " is damaged"};
-    const RowId id{parsed->table, parsed->key};
-    if (!rows.places.try_emplace(id, RowPlace{parsed->version, *count}).second) {
+    const RowId id{row.table, row.key};
+    if (!rows.places.try_emplace(id, RowPlace{row.version, *count}).second) {
       return base::Error{layout_.Row(name) + " is there in two versions"};
     }
     rows.values[id] = *count == 0 ? bytes.substr(1) : "";
   }
   for (const auto& [id, place] : rows.places) {
     for (uint32_t i = 0; i < place.parts; ++i) {
-      const auto part = parts.find(ToString(RowName{id.first, id.second, place.version, i}));
-      if (part == parts.end()) return base::Error{"row " + id.second + " of " + id.first + " misses a part"};
+      const auto part = nodes.find(ToString(RowName{id.first, id.second, place.version, i}));
+      if (part == nodes.end()) return base::Error{"row " + id.second + " of " + id.first + " misses a part"};
       rows.values[id] += part->second;
-      parts.erase(part);
     }
   }
-  for (const auto& [name, bytes] : parts) rows.leftovers.push_back(name);
   if (rows.places.size() != rows.head.rows) {
-    return base::Error{layout_.Rows() + " has " + std::to_string(rows.places.size()) + " rows where " +
+    const char* rows_that = rows.foreign.count > 0 ? " rows that agree with each other where " : " rows where ";
+    return base::Error{layout_.Rows() + " has " + std::to_string(rows.places.size()) + rows_that +
                        std::to_string(rows.head.rows) + " were committed"};
   }
   return rows;
+}
+
+void RowCopy::LeaveOut(const std::string& name, const Listed& listed, LoadedRows& rows) const {
+  const bool ahead = listed.row && listed.row->version > head_.version;
+  const bool in_the_way = (ahead || (listed.row && listed.row->part)) && rows.leftovers.size() < kLeftoversMax;
+  if (ahead) rows.taken.insert(listed.row->version);
+  if (in_the_way) rows.leftovers.push_back(name);
+  if (in_the_way && listed.row->part) return;
+  if (rows.foreign.count++ == 0) rows.foreign.first = base::VisibleText(name.substr(0, env::kRowNameShown));
 }
 
 }  // namespace fairlead::env_zookeeper

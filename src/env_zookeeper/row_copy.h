@@ -5,13 +5,16 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "env/alive.h"
+#include "env/store.h"
 #include "env_zookeeper/layout.h"
+#include "env_zookeeper/own_rows.h"
 #include "env_zookeeper/session.h"
 
 namespace fairlead::env_zookeeper {
@@ -29,13 +32,18 @@ struct LoadedRows {
   Head head;
   std::map<RowId, RowPlace> places;
   std::map<RowId, std::string> values;
-  std::vector<std::string> leftovers;  // names of parts that no row claims: a writer died between them and it
+  /// Names that are to be free: of parts that no row claims (a writer died between them and it), and of rows of
+  /// versions to come, which would fit among ours then.
+  std::vector<std::string> leftovers;
+  env::ForeignRows foreign;
+  std::set<uint64_t> taken;  // versions above the head's that names of those two have: for no row to come
 };
 
-/// A copy of the nodes below /rows, which a standby keeps up to date while another leads. A node there is never
+/// A copy of the rows below /rows, which a standby keeps up to date while another leads. A node there is never
 /// changed, so the list of names tells what is new, and only that is read: an update costs one list, unless no name has
-/// come or gone since the last one, and the nodes that came, many at a time. After this object's end no question of its
-/// is answered any more.
+/// come or gone since the last one, and the nodes that came, many at a time. Nodes of strangers are told from rows by
+/// their names and by when they were made (own_rows.h), and are not read. After this object's end no question of its is
+/// answered any more.
 class RowCopy {
  public:
   RowCopy(std::shared_ptr<Session> session, Layout layout) : session_(std::move(session)), layout_(std::move(layout)) {}
@@ -58,13 +66,30 @@ class RowCopy {
   base::Result<LoadedRows> Take();
 
  private:
+  using Nodes = std::map<std::string, std::string>;  // values by name
+  struct Listed {
+    std::optional<RowName> row;
+    int64_t made = 0;  // Node::made; 0: not known yet
+    bool IsRow() const { return row && !row->part; }
+  };
+  using Answer = std::function<void(Rc, Node)>;
+  using Ask = std::function<void(const std::string& path, Answer done)>;
+  using Use = std::function<void(const std::string& name, const Node& node)>;
+
   void Begin();
   void Clear();
   void LookAtRows();
   void List();
-  void Compare(const std::vector<std::string>& names);
-  void Fetch();
-  void Fetched(const std::string& name, Rc rc, Node node);
+  void Know(const std::vector<std::string>& names);
+  void Choose();
+  void FetchRows(const std::vector<RowNode>& rows);
+  void FetchParts(Nodes& held);
+  void Fetch(std::function<void()> then);
+  /// Asks for each missing name, many at a time, then goes on, or ends at the first that cannot be read.
+  void Each(Ask ask, Use use, std::function<void()> then);
+  void AskMore();
+  void Answered(const std::string& name, Rc rc, const Node& node);
+  void LeaveOut(const std::string& name, const Listed& listed, LoadedRows& rows) const;
   void Fail(Rc rc, const std::string& reason);
   void End();
   /// The callback of a call, dropped when the copy has gone.
@@ -76,10 +101,14 @@ class RowCopy {
   std::shared_ptr<Session> session_;
   const Layout layout_;
   Head head_;
-  int64_t head_made_ = 0;                     // a place that was removed and made again uses names a second time
-  int64_t listed_ = 0;                        // children_changed of /rows at the last list; 0: to be listed
-  std::map<std::string, std::string> nodes_;  // by name
-  std::vector<std::string> missing_;          // names of those that are to be read
+  HeadTimes head_times_;                 // a place that was removed and made again uses names a second time
+  int64_t listed_ = 0;                   // children_changed of /rows at the last list; 0: to be listed
+  std::map<std::string, Listed> names_;  // at the last list
+  Nodes nodes_;                          // rows and their parts
+  std::vector<std::string> missing_;     // names of those that are to be asked for
+  Ask ask_;
+  Use use_;
+  std::function<void()> then_;
   size_t under_way_ = 0;
   size_t fetched_ = 0;
   Rc rc_ = Rc::kOk;  // of the update under way

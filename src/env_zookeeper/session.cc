@@ -113,6 +113,7 @@ void OnGet(int code, const char* value, int length, const Stat* stat, const void
   Node node;
   if (code == ZOK) {
     if (length > 0) node.value.assign(value, static_cast<size_t>(length));
+    node.changed = stat->mzxid;
     node.version = stat->version;
     node.owner = stat->ephemeralOwner;
     node.made = stat->czxid;
@@ -122,6 +123,8 @@ void OnGet(int code, const char* value, int length, const Stat* stat, const void
   Session::Mail::Deliver(call->mail,
                          [done = std::move(call->done), rc = RcOf(code), node = std::move(node)] { done(rc, node); });
 }
+
+void OnLook(int code, const Stat* stat, const void* data) { OnGet(code, nullptr, 0, stat, data); }
 
 void OnChildren(int code, const String_vector* strings, const Stat* stat, const void* data) {
   const auto call = Claim<ChildrenDone>(data);
@@ -241,6 +244,12 @@ void Session::Get(const std::string& path, bool watch, GetDone done) {
   const int code =
       handle_ == nullptr ? int{ZINVALIDSTATE} : zoo_aget(handle_, path.c_str(), watch ? 1 : 0, OnGet, call);
   if (code != ZOK) OnGet(code, nullptr, 0, nullptr, call);
+}
+
+void Session::Look(const std::string& path, GetDone done) {
+  auto* call = new Pending<GetDone>{mail_, std::move(done)};
+  const int code = handle_ == nullptr ? int{ZINVALIDSTATE} : zoo_aexists(handle_, path.c_str(), 0, OnLook, call);
+  if (code != ZOK) OnLook(code, nullptr, call);
 }
 
 void Session::Children(const std::string& path, ChildrenDone done) {

@@ -37,8 +37,9 @@ struct Op {
 struct Node {
   std::string value;
   int32_t version = 0;
-  int64_t owner = 0;  // the session of an ephemeral node
-  int64_t made = 0;   // by which transaction of the servers'; another for a node that was removed and made again
+  int64_t owner = 0;    // the session of an ephemeral node
+  int64_t made = 0;     // by which transaction of the servers'; another for a node that was removed and made again
+  int64_t changed = 0;  // by which transaction its value was set last
   int64_t children_changed = 0;  // by which transaction one was added or removed last
   base::WallTime made_at;        // by the clock of the servers' leader
 };
@@ -79,6 +80,8 @@ class Session {
   };
   void Multi(std::vector<Op> ops, std::function<void(MultiAnswer)> done);
   void Get(const std::string& path, bool watch, std::function<void(Rc, Node)> done);
+  /// The same without the value.
+  void Look(const std::string& path, std::function<void(Rc, Node)> done);
   /// The names of a node's children, and Node::children_changed as they were listed.
   void Children(const std::string& path, std::function<void(Rc, std::vector<std::string>, int64_t changed)> done);
 

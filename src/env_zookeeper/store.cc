@@ -29,11 +29,10 @@ ZooKeeperStore::ZooKeeperStore(env::Loop& loop, std::shared_ptr<Session> session
       places_(std::move(rows.places)),
       values_(std::move(rows.values)),
       leftovers_(std::move(rows.leftovers)),
+      taken_(std::move(rows.taken)),
+      foreign_(std::move(rows.foreign)),
       laid_open_(laid_open),
-      lost_(std::move(lost)) {
-  // No name of theirs is used again.
-  for (const std::string& name : leftovers_) head_.version = std::max(head_.version, ParseRowName(name)->version);
-}
+      lost_(std::move(lost)) {}
 
 ZooKeeperStore::~ZooKeeperStore() = default;
 
@@ -75,11 +74,12 @@ void ZooKeeperStore::Build() {
     queue_.pop_front();
   }
   batch_->bytes = bytes;
-  batch_->head = {head_.version + 1, places_.size()};
-  head_.version = batch_->head.version;
+  do {
+    ++head_.version;
+  } while (taken_.contains(head_.version));
+  batch_->head = {head_.version, places_.size()};
   std::vector<Op> last{Check(), {}};
   for (const auto& [id, value] : rows) PutRow(id, value, last);
-  for (const std::string& name : leftovers_) last.push_back({Op::Kind::kDelete, layout_.Row(name), ""});
   if (laid_open_) last.push_back({Op::Kind::kDelete, layout_.LaidOpen(), ""});
   last[1] = {Op::Kind::kSet, layout_.Head(), base::EncodeStored(batch_->head)};
   batch_->transactions.push_back(std::move(last));
@@ -205,13 +205,25 @@ void ZooKeeperStore::Committed() {
       places_.erase(id);
     }
   }
-  leftovers_.clear();
   laid_open_ = false;
   Begin();  // on its way while the answers are used
+  RemoveLeftovers();
   const env::Alive::Watch alive = alive_.watch();
   for (const Waiting& commit : batch->commits) {
     if (alive) commit.done({});
   }
+}
+
+void ZooKeeperStore::RemoveLeftovers() {
+  if (removing_ || leftovers_.empty()) return;
+  removing_ = true;
+  const std::string name = std::move(leftovers_.back());
+  leftovers_.pop_back();
+  session_->Multi({Check(), {Op::Kind::kDelete, layout_.Row(name), ""}},
+                  alive_([this](const Session::MultiAnswer& answer) {
+                    removing_ = false;
+                    if (answer.rc != Rc::kLost && answer.rc != Rc::kExpired) RemoveLeftovers();
+                  }));
 }
 
 void ZooKeeperStore::Over(const env::CommitError& error) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,7 @@ class ZooKeeperStore final : public env::Store {
   base::Result<std::vector<env::Row>> Load(const std::string& table) override;
   std::string Name() const override { return "ZooKeeper " + layout_.root; }
   bool WasOpen() const override { return laid_open_; }
+  env::ForeignRows Foreign() const override { return foreign_; }
 
  private:
   struct Waiting {
@@ -64,6 +66,8 @@ class ZooKeeperStore final : public env::Store {
   void TooLong();
   void Committed();
   void Over(const env::CommitError& error);
+  /// One after the other, as far as they can be: others may have hung nodes below them.
+  void RemoveLeftovers();
 
   env::Loop& loop_;
   std::shared_ptr<Session> session_;
@@ -73,6 +77,9 @@ class ZooKeeperStore final : public env::Store {
   std::map<RowId, RowPlace> places_;
   std::map<RowId, std::string> values_;
   std::vector<std::string> leftovers_;
+  bool removing_ = false;  // one of them
+  const std::set<uint64_t> taken_;
+  const env::ForeignRows foreign_;
   bool laid_open_;  // and /laid-open is still there
   size_t batch_bytes_max_ = kNodeBytesMax;
   size_t part_bytes_max_ = kNodeBytesMax;

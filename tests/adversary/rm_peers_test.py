@@ -6,6 +6,7 @@ import hmac
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -301,22 +302,65 @@ class OpenNodes(Test):
         self.assertEqual(self.cluster.active(), leader)
 
     def test_rows_that_are_none(self):
-        """Thousands, one as large as a node may be, names that are paths or obeyed by terminals: nobody leads on them, and the log names one."""
+    def plant_rows(self, names, value):
+        """How many ZooKeeper has taken: it refuses some names itself."""
+        stranger, taken = self.peer(), 0
+        for name in names:
+            with contextlib.suppress(zookeeper_peer.Refused):
+                stranger.create(f"/fairlead/test/rows/{name}", value, zookeeper_peer.OPEN)
+                taken += 1
+        return taken
+
+    def assert_left_out(self, leader, count, first):
+        """The rows of strangers are told wherever an operator looks, and work goes on."""
+        cluster = self.cluster.get("/fairlead/v1/cluster")
+        self.assertEqual((cluster["unread_rows"], cluster["unread_first"]), (count, first))
+        metrics = urllib.request.urlopen(f"{self.cluster.url(leader)}/metrics", timeout=10).read().decode()
+        self.assertIn(f"\nfairlead_rm_store_rows_unread {count}\n", metrics)
+        status = subprocess.run([peers.BINARY, "status", "--hadoop-conf", self.cluster.conf], capture_output=True, text=True, timeout=30)
+        self.assertIn(f"{count} rows of its state left out, as it cannot be read or is not its own ({first})", status.stdout, status.stderr)
+        log = self.log(leader)
+        self.assertIn(f"no resource manager has written {count} rows of ZooKeeper /fairlead/test, {first} for one", log)
+        self.assertNotIn("\x1b", log)
+        self.assertLess(len(log), 64 << 10)
+
+        """Thousands, some as large as a node may be, with names that are paths or that terminals obey, before the managers were and beside their rows."""
         self.plant_root()
         self.plant("/fairlead/test/rows")
-        stranger = self.peer()
-        for name in [f"rm%2fapp,{i},1" for i in range(2000)] + ["..%2f..%2fetc", "\x1b]0;owned", "rm%2fkey,amrm", ","]:
-            with contextlib.suppress(zookeeper_peer.Refused):
-                stranger.create(f"/fairlead/test/rows/{name}", b"\xff" * 200, zookeeper_peer.OPEN)
-        stranger.create("/fairlead/test/rows/rm%2fkey,nm,7", b"\x01" + b"A" * (900 << 10), zookeeper_peer.OPEN)
+        count = self.plant_rows([f"rm%2fapp,{i},1" for i in range(2000)] + ["..%2f..%2fetc", "\x1b]0;owned", "rm%2fkey,amrm", ",", "\u202eowned"], b"\xff" * 200)
+        count += self.plant_rows([f"rm%2fkey,{kind},{version}" for kind in ("nm", "amrm") for version in (1, 2, 7)], b"\x01" + b"A" * (900 << 10))
+        leader = self.start(None)
+        self.assert_left_out(leader, count, ",")
+        self.cluster.start_nm(1)
+        self.cluster.wait_for_nodes(1)
+        kept = self.cluster.submit_sleeper()
+        self.cluster.wait(lambda: self.cluster.has_container(kept), "a container")
+        # Those in the way of later rows are removed, a thousand at a time; others stay where they are, and are none of ours later either.
+        before = {name for name in self.peer().children("/fairlead/test/rows")}
+        self.assertIn("..%2f..%2fetc", before)
+        self.plant_rows([f"rm%2fapp,application_1_{i},1" for i in range(2000)] + ["rm%2fkey,late,0", "rm%2flabels,,1"], b"vjunk")
+        self.plant_rows([f"rm%2fapp,large{i},1" for i in range(40)], b"v" + b"A" * (900 << 10))
+        took = time.monotonic()
+        self.cluster.kill(leader)
+        leader = self.cluster.await_active(other_than=leader)
+        self.assertLess(time.monotonic() - took, 15)
+        self.cluster.wait_for_nodes(1)
+        self.assert_left_out(leader, self.cluster.get("/fairlead/v1/cluster")["unread_rows"], ",")
+        self.assertGreaterEqual(self.cluster.get("/fairlead/v1/cluster")["unread_rows"], 2042)
+        self.cluster.wait(lambda: self.cluster.has_container(kept), "the container from before")
+        self.assertEqual([app["id"] for app in self.cluster.apps()], [kept])
+
+    def test_a_row_of_ours_that_is_gone_is_missed_beside_strangers(self):
+        self.start(None)
+        self.cluster.submit_sleeper()
+        self.plant_rows([f"rm%2fapp,application_1_{i},1" for i in range(50)], b"vjunk")
         for rm in ("rm1", "rm2"):
-            self.cluster.start_manager(rm)
-        # Each ends, and says which node it does not believe and what can be done; it never leads.
-        for rm in ("rm1", "rm2"):
-            process_test.until(lambda rm=rm: self.cluster.processes[rm].poll() is not None, "its end", 30)
-            self.assertEqual(self.cluster.processes[rm].returncode, 1)
-            self.assertRegex(self.log(rm), r"the state in ZooKeeper is damaged: /fairlead/test/rows/\S+ is (nothing|damaged).*Restore it from a backup, or remove /fairlead/test")
-            self.assertNotIn("\x1b", self.log(rm))
+            self.cluster.kill(rm)
+        (row,) = [name for name in self.peer().children("/fairlead/test/rows") if name.startswith("rm%2fkey,amrm,")]
+        self.peer().delete(f"/fairlead/test/rows/{row}")
+        self.cluster.start_manager("rm1")
+        self.assertEqual(self.cluster.processes.pop("rm1").wait(timeout=30), 1)
+        self.assertRegex(self.log("rm1"), r"the state in ZooKeeper is damaged: /fairlead/test/rows has \d+ rows that agree .*Restore it from a backup, or remove /fairlead/test")
 
     def test_one_node_that_is_open(self):
         leader = self.start(self.IDENTITY)

@@ -256,7 +256,7 @@ function tiles(cluster) {
   const nodes = cluster.nodes;
   const troubled = Object.entries(nodes).filter(([name, count]) => name !== "RUNNING" && count > 0).map(([name, count]) => `${count} ${words(name)}`);
   const waiting = Object.entries(cluster.waiting).sort((a, b) => b[1] - a[1]).map(([reason, count]) => `${count} wait${count === 1 ? "s" : ""}: ${words(reason)}`);
-  const unread = cluster.unread_rows ? tile("State", `${cluster.unread_rows} not read`, el("span", { class: "why" }, "left out of this run and kept; the log names each")) : "";
+  const unread = cluster.unread_rows ? tile("State", `${cluster.unread_rows} not read`, el("span", { class: "why" }, `left out of this run and kept, ${cluster.unread_first} for one; the log tells more`)) : "";
   return el("div", { class: "tiles" }, unread, meter("Memory", "memory_mib", mib), meter("Cores", "vcores", String),
     tile("Applications", `${cluster.apps.RUNNING ?? 0} running`, el("span", { class: "soft" }, `${(cluster.apps.ACCEPTED ?? 0) + (cluster.apps.SUBMITTED ?? 0)} pending`)),
     tile("Containers", `${cluster.containers} running`, el("span", { class: waiting.length ? "why" : "soft" }, waiting.join(", ") || "none waits")),

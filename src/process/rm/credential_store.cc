@@ -68,8 +68,9 @@ base::Result<endpoints::yarn::TokenSecret> SecretOf(const Named& named, const Cr
 
 }  // namespace
 
-base::Result<CredentialStore::All> CredentialStore::Load(env::Store& store) {
-  auto rows = env::LoadRecords<Kept>(store, kTable);
+base::Result<CredentialStore::All> CredentialStore::Load(env::Store& store,
+                                                        std::vector<env::UnreadRow>& unread) {
+  auto rows = env::LoadRecords<Kept>(store, kTable, &unread);
   if (!rows.ok()) return rows.error();
   All out;
   for (auto& [name, kept] : *rows) out.emplace(name, std::move(kept));

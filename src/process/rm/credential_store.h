@@ -37,7 +37,8 @@ class CredentialStore {
   static constexpr size_t kMost = 10'000;
   static constexpr int64_t kEarlierMs = int64_t{24} * 3600 * 1000;
 
-  static base::Result<All> Load(env::Store& store);
+  /// `unread`: gets what cannot be read.
+  static base::Result<All> Load(env::Store& store, std::vector<env::UnreadRow>& unread);
 
   using Save = std::function<void(std::vector<env::Row> rows, std::function<void()> stored)>;
   CredentialStore(env::Loop& loop, All stored, Save save);

@@ -72,15 +72,25 @@ DelegationTokens::DelegationTokens(env::Loop& loop, DelegationTimes times, endpo
 
 DelegationTokens::~DelegationTokens() = default;
 
-base::Result<DelegationTokens::Stored> DelegationTokens::Load(env::Store& store) {
+base::Result<DelegationTokens::Stored> DelegationTokens::Load(env::Store& store, std::vector<env::UnreadRow>& unread) {
   Stored stored;
   auto keys = Records<Key>(store, kKeyTable);
   if (!keys.ok()) return keys.error();
-  auto tokens = Records<Token>(store, kTokenTable);
+  auto tokens = env::LoadRecords<Token>(store, kTokenTable, &unread);
   if (!tokens.ok()) return tokens.error();
   const auto numbers = Records<int32_t>(store, kNumberTable);
   if (!numbers.ok()) return numbers.error();
-  return Stored{std::move(*keys), std::move(*tokens), numbers->empty() ? 0 : numbers->front()};
+  stored.keys = std::move(*keys);
+  stored.last_number = numbers->empty() ? 0 : numbers->front();
+  for (auto& [key, token] : *tokens) {
+    Identifier id;
+    if (const auto read = id.ParseFrom(token.identifier, wire::hadoop_rpc::kTokenIdentifier); !read.ok()) {
+      unread.push_back({kTokenTable, key, read.error().message});
+    } else {
+      stored.tokens.push_back(std::move(token));
+    }
+  }
+  return stored;
 }
 
 base::Result<std::vector<env::Row>> DelegationTokens::Forget(env::Store& store) {
@@ -108,8 +118,7 @@ std::vector<env::Row> DelegationTokens::Start(Stored stored, bool laid_open, Sav
   }
   for (const Token& token : stored.tokens) {
     Identifier id;
-    // What this class has stored it reads.
-    if (!id.ParseFrom(token.identifier, wire::hadoop_rpc::kTokenIdentifier).ok()) continue;
+    if (!id.ParseFrom(token.identifier, wire::hadoop_rpc::kTokenIdentifier).ok()) continue;  // Load has told of it
     const Known known{id.SequenceNumber(), token.password, token.renewed_until_ms};
     if (laid_open) {
       rows.push_back({kTokenTable, std::to_string(known.number), std::nullopt});

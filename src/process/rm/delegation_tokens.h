@@ -52,7 +52,8 @@ class DelegationTokens final : public endpoints::yarn::TokenAuthority {
     std::vector<Token> tokens;
     int32_t last_number = 0;
   };
-  static base::Result<Stored> Load(env::Store& store);
+  /// A token that cannot be read goes to `unread`: nobody logs in with it. A key is an error.
+  static base::Result<Stored> Load(env::Store& store, std::vector<env::UnreadRow>& unread);
   /// What removes all of that.
   static base::Result<std::vector<env::Row>> Forget(env::Store& store);
 

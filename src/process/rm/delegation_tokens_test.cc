@@ -117,6 +117,30 @@ TEST_F(Delegation, AGatewaysTokenIsTheUsersAndSaysWhoGotIt) {
   EXPECT_EQ(tokens_->Of(token.identifier).owner, "");
 }
 
+TEST_F(Delegation, ATokenThatCannotBeReadIsLeftOut) {
+  const RpcToken kept = *Get(By("alice"), "yarn");
+  const RpcToken lost = *Get(By("bob"), "yarn");
+  rows_[{"rm/delegation-token", "2"}] = "\x01\xff\xff";
+  rows_[{"rm/delegation-token", "7"}] = base::EncodeStored(DelegationTokens::Token{"\xff", "password", 1});
+  const auto store = [this](const std::string& table, const std::string& key, const std::string& value) {
+    machine_.store().Commit({{table, key, value}}, [](const env::CommitStatus&) {});
+    world_.RunUntil(world_.now() + base::Duration::Seconds(1), [] { return false; });
+  };
+  for (const auto& [at, value] : rows_) store(at.first, at.second, value);
+  std::vector<env::UnreadRow> unread;
+  auto found = DelegationTokens::Load(machine_.store(), unread);
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  ASSERT_EQ(unread.size(), 2U);
+  EXPECT_EQ(unread[0].table + " " + unread[0].key, "rm/delegation-token 2");
+  EXPECT_EQ(unread[1].table + " " + unread[1].key, "rm/delegation-token 7");
+  Begin(std::move(*found), false);
+  EXPECT_EQ(Use(kept), "alice");
+  EXPECT_NE(Use(lost), "bob");
+  // A key is another thing: whatever it has signed would be refused.
+  store("rm/delegation-key", "1", "\x01\xff\xff");
+  EXPECT_FALSE(DelegationTokens::Load(machine_.store(), unread).ok());
+}
+
 TEST_F(Delegation, ATokenStandsForItsOwner) {
   const auto token = Get(By("alice"), "bob@EXAMPLE.COM");
   ASSERT_TRUE(token.ok());

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/text.h"
 #include "endpoints/yarn/refusals.h"
 #include "endpoints/yarn/text_bounds.h"
 #include "model/access_list.h"
@@ -77,22 +78,32 @@ base::Result<StoredState> ResourceManager::ReadStore() {
   return options_.recovery ? ReadState(*store_) : ForgetState(*store_);
 }
 
-void ResourceManager::TellOf(const StoredState& state) const {
-  if (state.forgotten_apps > 0) {
-    Warn(std::to_string(state.forgotten_apps) + " applications of an earlier run are forgotten, and removed from " +
+void ResourceManager::TellOfStore(size_t forgotten_apps) const {
+  if (forgotten_apps > 0) {
+    Warn(std::to_string(forgotten_apps) + " applications of an earlier run are forgotten, and removed from " +
          store_->Name() + ": yarn.resourcemanager.recovery.enabled is false");
   }
   size_t told = 0;
-  for (const env::UnreadRow& row : state.unread) {
+  for (const env::UnreadRow& row : unread_) {
     if (++told > kUnreadTold) break;
     Warn("row " + row.key + " of table " + row.table + " in " + store_->Name() + " cannot be read (" + row.reason +
          ") and is left out: what it stands for is not known to this run, and its containers end. The row stays where "
          "it is; a release that can read it takes it up again");
   }
-  if (state.unread.size() > kUnreadTold) {
-    Warn("and " + std::to_string(state.unread.size() - kUnreadTold) + " more rows of " + store_->Name() +
+  if (unread_.size() > kUnreadTold) {
+    Warn("and " + std::to_string(unread_.size() - kUnreadTold) + " more rows of " + store_->Name() +
          " that cannot be read");
   }
+  if (foreign_.count > 0) {
+    Warn("no resource manager has written " + base::Counted(static_cast<int64_t>(foreign_.count), "row") + " of " +
+         store_->Name() + ", " + foreign_.first +
+         " for one: left out of this run. Find out who writes there, and remove them");
+  }
+}
+
+std::string ResourceManager::first_left_out() const {
+  if (unread_.empty()) return foreign_.first;
+  return base::VisibleText((unread_.front().table + " " + unread_.front().key).substr(0, env::kRowNameShown));
 }
 
 base::Status ResourceManager::Open() {
@@ -110,8 +121,8 @@ base::Status ResourceManager::Open() {
   });
   if (base::Status loaded = LoadDrained(*state); !loaded.ok()) return loaded.error();
   learning_->Recall(started.runs, loop_.Now());
-  TellOf(*state);
   unread_ = std::move(state->unread);
+  if (store_) foreign_ = store_->Foreign();
   keys_ = std::make_unique<KeyRing>(loop_, machine_->core(), options_.keys);
   KeyRing::Attempts running;
   for (const m::AttemptRecord& attempt : started.attempts) {
@@ -123,6 +134,7 @@ base::Status ResourceManager::Open() {
                                              });
   first.push_back({kEpochTable, "", base::EncodeStored(started.epoch)});
   if (base::Status opened = OpenDelegation(first); !opened.ok()) return opened;
+  TellOfStore(state->forgotten_apps);
   std::move(state->forgotten.begin(), state->forgotten.end(), std::back_inserter(first));
   if (options_.scheduler_conf) {
     MakeSchedulerConf();
@@ -156,7 +168,7 @@ base::Status ResourceManager::OpenDelegation(std::vector<env::Row>& first) {
   if (!secured()) return {};
   DelegationTokens::Stored stored;
   if (store_ && options_.recovery) {
-    base::Result<DelegationTokens::Stored> loaded = DelegationTokens::Load(*store_);
+    base::Result<DelegationTokens::Stored> loaded = DelegationTokens::Load(*store_, unread_);
     if (!loaded.ok()) return loaded.error();
     stored = std::move(*loaded);
   } else if (store_) {
@@ -178,7 +190,7 @@ base::Status ResourceManager::OpenCredentials() {
   if (!options_.security.web.callers || secured()) return {};
   CredentialStore::All stored;
   if (store_) {
-    base::Result<CredentialStore::All> loaded = CredentialStore::Load(*store_);
+    base::Result<CredentialStore::All> loaded = CredentialStore::Load(*store_, unread_);
     if (!loaded.ok()) return loaded.error();
     stored = std::move(*loaded);
   }

@@ -299,6 +299,10 @@ class ResourceManager {
   const rpc::RpcServer& rpc_server() const { return *server_; }
   /// Rows of the store that this run goes on without.
   const std::vector<env::UnreadRow>& unread() const { return unread_; }
+  /// Those, and what others have put among the rows.
+  size_t left_out() const { return unread_.size() + foreign_.count; }
+  /// The name of one; empty: there is none.
+  std::string first_left_out() const;
 
  private:
   wire::yarn::LogAggregationStatusProto LogStatusOf(const fairlead::rm::App& app, bool late) const;
@@ -315,7 +319,7 @@ class ResourceManager {
   base::Status OpenDelegation(std::vector<env::Row>& first);
   void OpenSubmissions();
   base::Status OpenCredentials();
-  void TellOf(const StoredState& state) const;
+  void TellOfStore(size_t forgotten_apps) const;
   void Serve(Ports& ports);
   bool MayAct() const { return !options_.may_act || options_.may_act(); }
   void DispatchAll();
@@ -437,6 +441,7 @@ class ResourceManager {
   std::map<std::string, Drained> drained_;  // by host; stored
   Maintenance maintenance_{loop_, OfMaintenance()};
   std::vector<env::UnreadRow> unread_;
+  env::ForeignRows foreign_;
   /// What nodes said last of each application's logs; forgotten with the application.
   std::map<model::ApplicationId, std::map<model::rm::NodeAddress, wire::yarn::LogAggregationStatusProto>> log_statuses_;
   size_t log_statuses_sweep_ = 1024;

@@ -100,8 +100,9 @@ void Web::Metrics(const Reply& reply) {
     out.Counter("token_renewals_total", "Renewals of such tokens", renewer.renewed());
     out.Counter("token_renewals_failed_total", "Renewals of such tokens that were given up", renewer.failed());
   }
-  out.Gauge("store_rows_unread", "Rows of the state store that cannot be read and are left out",
-            static_cast<int64_t>(manager_.unread().size()));
+  out.Gauge("store_rows_unread",
+            "Rows of the state store that cannot be read, or that others have put there, and are left out",
+            static_cast<int64_t>(manager_.left_out()));
   out.Seconds("store_commit_seconds", "From a change to its being stored", counters.commit);
   out.Seconds("web_seconds", "How long a request to the web port took the thread that decides", served_);
   const ask::TrackRecord::Held held = manager_.estimates().held(manager_.now());
