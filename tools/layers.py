@@ -118,7 +118,8 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "shell/rm":
         "base config env env_posix env_zookeeper model process/http process/rm profiles rm shell/base shell/kerberos shell/tls",
     "shell/nm":
-        "base config env env_posix model process/http process/nm shell/base shell/kerberos shell/shuffle shell/tls wire/json",
+        "base config env env_posix model process/http process/nm shell/base shell/kerberos shell/shuffle shell/tls wire/java_stream "
+        "wire/json",
     "shell/spark":
         "base config endpoints/spark env env_posix env_zookeeper model process/http process/spark_master process/spark_rpc "
         "process/spark_worker profiles "
