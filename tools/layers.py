@@ -121,7 +121,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
         "shell/tls",
     "shell/nm":
         "base config env env_posix model process/http process/nm shell/base shell/callers shell/kerberos "
-        "shell/shuffle shell/tls wire/json",
+        "shell/shuffle shell/tls wire/java_stream wire/json",
     "shell/spark":
         "base config endpoints/spark env env_posix env_zookeeper model process/http process/spark_master process/spark_rpc "
         "process/spark_worker profiles "

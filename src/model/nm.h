@@ -541,8 +541,17 @@ struct AddLinks {
   FL_FIELDS(container, user, links)
 };
 
+/// A container has ended, whether it ever ran or not; its row with the end is stored with the effects of this step.
+struct ContainerEnded {
+  static constexpr std::string_view kName = "container_ended";
+  ContainerId container;
+  bool is_master = false;
+  int32_t exit_status = kExitInvalid;
+  FL_FIELDS(container, is_master, exit_status)
+};
+
 using Effect = std::variant<Persist, CallAnswer, CallRefused, InitService, ServiceContainer, Fetch, RemoveResource,
                             Launch, Attach, Signal, Resize, CleanContainer, CleanApp, HandleLogs, Register, Heartbeat,
-                            Unregister, Exit, StateChanged, AddLinks>;
+                            Unregister, Exit, StateChanged, AddLinks, ContainerEnded>;
 
 }  // namespace fairlead::model::nm

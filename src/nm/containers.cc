@@ -637,6 +637,7 @@ void Nm::Finish(Container& container) {
   container.record.finished = wall_;
   SetState(container, ContainerState::kDone, "exit status " + std::to_string(container.record.exit_status));
   Store(container);
+  out_->push_back(ContainerEnded{spec.id, spec.is_master, container.record.exit_status});
   out_->push_back(CleanContainer{spec.id, spec.user});
   if (container.services_told)
     out_->push_back(ServiceContainer{spec.id, spec.user, spec.resources, spec.is_master, true});

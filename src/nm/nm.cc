@@ -207,8 +207,13 @@ bool Nm::IsAwaited(ResourceNumber number) const {
 }
 
 const std::string* Nm::UserOf(const model::ApplicationId& app) const {
+  const AppRecord* record = FindApp(app);
+  return record == nullptr ? nullptr : &record->user;
+}
+
+const AppRecord* Nm::FindApp(const model::ApplicationId& app) const {
   const auto at = apps_.find(app);
-  return at == apps_.end() ? nullptr : &at->second.record.user;
+  return at == apps_.end() ? nullptr : &at->second.record;
 }
 
 // ---- The resource manager -----------------------------------------------------------------------------------------

@@ -104,6 +104,8 @@ class Nm {
   /// Whether a container waits for this resource to be localized.
   bool IsAwaited(model::nm::ResourceNumber number) const;
   const std::string* UserOf(const model::ApplicationId& app) const;
+  /// An application that is not forgotten, or nullptr.
+  const model::nm::AppRecord* FindApp(const model::ApplicationId& app) const;
 
  private:
   struct Container {

@@ -180,6 +180,21 @@ w::ContainerLaunchContextProto LaunchContextOf(const json& spec) {
   return context;
 }
 
+/// LogAggregationContextInfo.
+w::LogAggregationContextProto LogContextOf(const json& given) {
+  w::LogAggregationContextProto context;
+  const auto take = [&](const char* name, std::optional<std::string>& field) {
+    if (given.is_object() && given.contains(name)) field = Text(given, name);
+  };
+  take("log-include-pattern", context.include_pattern);
+  take("log-exclude-pattern", context.exclude_pattern);
+  take("rolled-log-include-pattern", context.rolled_logs_include_pattern);
+  take("rolled-log-exclude-pattern", context.rolled_logs_exclude_pattern);
+  take("log-aggregation-policy-class-name", context.log_aggregation_policy_class_name);
+  take("log-aggregation-policy-parameters", context.log_aggregation_policy_parameters);
+  return context;
+}
+
 /// Tokens as addresses carry them, secrets in base64 (CredentialsInfo, RMWebServices.createCredentials); "" of none.
 base::Result<std::string> CredentialsOf(const json& spec) {
   if (!spec.is_object() || !spec.contains("credentials")) return std::string();
@@ -224,6 +239,8 @@ base::Result<w::ApplicationSubmissionContextProto> SubmissionOf(const json& body
       endpoints::yarn::ToWire(model::Resources::Of(Number(resource, "memory", 1024), Number(resource, "vCores", 1)));
   if (body.contains("am-container-spec")) context.am_container_spec = LaunchContextOf(body["am-container-spec"]);
   if (!context.am_container_spec) context.am_container_spec.emplace();
+  if (body.contains("log-aggregation-context"))
+    context.log_aggregation_context = LogContextOf(body["log-aggregation-context"]);
   base::Result<std::string> credentials =
       CredentialsOf(body.contains("am-container-spec") ? body["am-container-spec"] : json());
   if (!credentials.ok()) return credentials.error();

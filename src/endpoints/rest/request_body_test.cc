@@ -36,6 +36,19 @@ TEST(RequestBodyTest, APriorityThatIsNotSaidIsHadoopsUndefined) {
   EXPECT_EQ(read->Priority().Priority(), -1);
 }
 
+TEST(RequestBodyTest, LogAggregationContextHasWhatIsSaid) {
+  const auto read = SubmissionOf(*ParseBody("",
+                                            R"({"application-id":"application_5_0006","log-aggregation-context":{
+        "log-include-pattern":"a","rolled-log-include-pattern":"b","log-aggregation-policy-class-name":"c"}})",
+                                            kRoot));
+  ASSERT_TRUE(read.ok());
+  wire::yarn::LogAggregationContextProto expected;
+  expected.include_pattern = "a";
+  expected.rolled_logs_include_pattern = "b";
+  expected.log_aggregation_policy_class_name = "c";
+  EXPECT_EQ(read->log_aggregation_context, expected);
+}
+
 TEST(RequestBodyTest, CredentialsAreThoseOfTheLaunchContext) {
   const auto submission = [](const std::string& value) {
     return SubmissionOf(*ParseBody("",

@@ -48,6 +48,9 @@ NodeManager::NodeManager(Environment environment, Settings settings)
       server_(env_.loop, env_.net),
       client_(env_.loop, env_.net, {}, settings_.security),
       trackers_(settings_.trackers) {
+  if (env_.aggregator) {
+    logs_.emplace(LogGathering::Ports{env_.loop, env_.log, env_.dirs, *env_.aggregator, state_, core_}, settings_.logs);
+  }
   identity_.host = settings_.host;
   identity_.http_port = settings_.http_port;
   identity_.version = settings_.hadoop_version;
@@ -96,12 +99,18 @@ base::Result<model::nm::Started> NodeManager::LoadState() {
   if (!tokens.empty()) tokens_.Recover(std::move(tokens.front()));
   auto logs = env::LoadRecords<base::WallTime>(env_.store, kLogs, &unread_);
   if (!logs) return logs.error();
+  if (logs_) {
+    if (base::Status loaded = logs_->Start(env_.store, started, unread_); !loaded) return loaded.error();
+  }
   for (const env::UnreadRow& row : unread_) {
     env_.log.Error("a row of the state store cannot be read, and the agent goes on without it; the row stays there",
                    {{"row", row.key}, {"table", row.table}, {"store", env_.store.Name()}, {"why", row.reason}});
   }
   for (const auto& [name, when] : *logs) {
-    if (const auto app = model::ParseApplicationId(name); app) ScheduleLogRemoval(*app, when);
+    const auto app = model::ParseApplicationId(name);
+    // An application that is still there ended together with the last run: its logs are handled again first.
+    const auto is_it = [&](const model::nm::AppRecord& record) { return app.ok() && record.id == *app; };
+    if (app && std::none_of(started.apps.begin(), started.apps.end(), is_it)) ScheduleLogRemoval(*app, when);
   }
   return started;
 }
@@ -132,6 +141,7 @@ base::Status NodeManager::Listen() {
   identity_.port = bound->port;
   tokens_.SetNode(identity_.host, identity_.port);
   tokens_.SetHmac(settings_.hmac);
+  if (logs_) logs_->SetNode(identity_.host + ":" + std::to_string(identity_.port));
   state_.Keep({{kPort, "", base::EncodeStored(int64_t{bound->port})}});
   return {};
 }
@@ -347,46 +357,36 @@ void NodeManager::Do(model::nm::CleanApp& effect) {
   RemoveTrees(std::move(trees), done);
 }
 
+void NodeManager::Do(model::nm::ContainerEnded& effect) {
+  if (logs_) logs_->Ended(effect);
+}
+
 void NodeManager::Do(model::nm::HandleLogs& effect) {
-  if (env_.aggregator) return AggregateLogs(effect);
-  KeepLogs(effect.app);
-  Feed(model::nm::LogsHandled{effect.app});
+  if (!logs_) {
+    KeepLogs(effect.app);
+    return Feed(model::nm::LogsHandled{effect.app});
+  }
+  logs_->Finish(effect, [this, app = effect.app](const std::string& error) {
+    if (error.empty()) return LogsHaveLeft(app);
+    env_.log.Warn("logs are not aggregated and stay on the node", {{"app", ToString(app)}, {"why", error}});
+    KeepLogs(app);
+    Feed(model::nm::LogsHandled{app});
+  });
+}
+
+// They go only after the application's row has: with it, whoever comes after a crash gathers them once more, and must
+// find them whole. The row of their removal is stored before that.
+void NodeManager::LogsHaveLeft(const model::ApplicationId& app) {
+  const base::WallTime now = env_.loop.Wall();
+  state_.Keep({{kLogs, ToString(app), base::EncodeStored(now)}});
+  Feed(model::nm::LogsHandled{app});
+  state_.Keep({}, [this, app, now] { ScheduleLogRemoval(app, now); });
 }
 
 void NodeManager::KeepLogs(const model::ApplicationId& app) {
   const base::WallTime when{env_.loop.Wall().ms + settings_.log_retain.millis()};
   state_.Keep({{kLogs, ToString(app), base::EncodeStored(when)}});
   ScheduleLogRemoval(app, when);
-}
-
-void NodeManager::AggregateLogs(const model::nm::HandleLogs& effect) {
-  AggregationPlan plan;
-  plan.app = effect.app;
-  plan.user = effect.user;
-  plan.node = identity_.host + "_" + std::to_string(identity_.port);
-  plan.view_acl = effect.view_acl;
-  plan.modify_acl = effect.modify_acl;
-  w::LogAggregationContextProto context;
-  if (context.ParseFrom(effect.log_context, wire::hadoop_rpc::kKept)) {
-    plan.include = std::string(context.IncludePattern());
-    plan.exclude = std::string(context.ExcludePattern());
-  }
-  plan.log_dirs = env_.dirs.all_logs();
-  env_.aggregator->Aggregate(
-      std::move(plan), alive_([this, app = effect.app](const std::string& error) {
-        w::LogAggregationReportProto& report = log_reports_.emplace_back();
-        report.application_id = ep::ToWire(app);
-        report.log_aggregation_status =
-            error.empty() ? w::LogAggregationStatusProto::kSucceeded : w::LogAggregationStatusProto::kFailed;
-        report.diagnostics = error;
-        if (error.empty()) {
-          ScheduleLogRemoval(app, env_.loop.Wall());
-        } else {
-          env_.log.Warn("logs are not aggregated and stay on the node", {{"app", ToString(app)}, {"why", error}});
-          KeepLogs(app);
-        }
-        Feed(model::nm::LogsHandled{app});
-      }));
 }
 
 void NodeManager::ScheduleLogRemoval(const model::ApplicationId& app, base::WallTime when) {
@@ -497,12 +497,13 @@ void NodeManager::Do(model::nm::Heartbeat& effect) {
   if (tokens_.state().container_current)
     request.last_known_container_token_master_key = ep::ToWire(*tokens_.state().container_current);
   if (tokens_.state().nm_current) request.last_known_nm_token_master_key = ep::ToWire(*tokens_.state().nm_current);
-  request.log_aggregation_reports_for_apps = log_reports_;
+  if (logs_) request.log_aggregation_reports_for_apps = logs_->reports();
   client_.Call<w::NodeHeartbeatResponseProto>(
       Tracker(), "nodeHeartbeat", request, settings_.call_timeout,
-      alive_([this, told = log_reports_.size()](base::Result<w::NodeHeartbeatResponseProto, rpc::RpcError> response) {
+      alive_([this, told = request.log_aggregation_reports_for_apps.size()](
+                 base::Result<w::NodeHeartbeatResponseProto, rpc::RpcError> response) {
         if (!response) return RmFailed("nodeHeartbeat", response.error());
-        log_reports_.erase(log_reports_.begin(), log_reports_.begin() + static_cast<std::ptrdiff_t>(told));
+        if (logs_) logs_->Told(told);
         last_rm_error_.clear();
         TakeKeys(response->container_token_master_key, response->nm_token_master_key);
         Feed(ep::HeartbeatAnsweredOf(*response));

@@ -22,6 +22,7 @@
 #include "env/store.h"
 #include "env/timer.h"
 #include "nm/nm.h"
+#include "process/nm/log_gathering.h"
 #include "process/nm/ports.h"
 #include "process/nm/state_writer.h"
 #include "process/rpc/members.h"
@@ -58,6 +59,7 @@ struct Settings {
   bool debug_info = true;                                        // yarn.nodemanager.log-container-debug-info.enabled
   base::Duration delete_delay{};                                 // yarn.nodemanager.delete.debug-delay-sec
   base::Duration log_retain = base::Duration::Seconds(10800);    // yarn.nodemanager.log.retain-seconds
+  LogSettings logs = {};                                         // where logs are gathered
 };
 
 struct Environment {
@@ -138,6 +140,7 @@ class NodeManager : private ContainerEvents {
   void End(int code, const std::string& reason);
   void Do(model::nm::StateChanged& effect);
   void Do(model::nm::AddLinks& effect);
+  void Do(model::nm::ContainerEnded& effect);
 
   // Start.
   base::Result<model::nm::Started> LoadState();
@@ -184,7 +187,7 @@ class NodeManager : private ContainerEvents {
   std::string ExistingWorkDir(const std::string& user, const model::ContainerId& id) const;
   void RemoveTrees(std::vector<std::string> paths, std::function<void()> done = nullptr);
   void KeepLogs(const model::ApplicationId& app);
-  void AggregateLogs(const model::nm::HandleLogs& effect);
+  void LogsHaveLeft(const model::ApplicationId& app);
   void ScheduleLogRemoval(const model::ApplicationId& app, base::WallTime when);
 
   Environment env_;
@@ -208,8 +211,8 @@ class NodeManager : private ContainerEvents {
   env::Timer timer_{env_.loop};
   bool port_remembered_ = false;
   base::WallTime started_;
-  std::map<model::nm::ResourceNumber, FetchPlan> fetches_;          // under way
-  std::vector<wire::yarn::LogAggregationReportProto> log_reports_;  // not yet told
+  std::map<model::nm::ResourceNumber, FetchPlan> fetches_;  // under way
+  std::optional<LogGathering> logs_;                        // none: logs stay on the node
   std::string last_rm_error_;
   std::function<void(int, const std::string&)> on_exit_;
   env::Alive alive_;

@@ -126,22 +126,36 @@ class ContainerLogs {
   virtual void Read(LogQuery query, std::function<void(LogAnswer)> done) = 0;
 };
 
-/// The logs of one application on this node, to be copied to the cluster's place for them.
+/// Which files are gathered, by Java's regular expressions found in their names; empty: no condition.
+struct LogPatterns {
+  std::string include;
+  std::string exclude;
+  FL_FIELDS(include, exclude)
+};
+/// The logs of one application on this node, to be brought to the cluster's place for them: all that are left at its
+/// end, or before that those that may go (a roll).
 struct AggregationPlan {
   model::ApplicationId app;
   std::string user;
-  std::string node;  // host_port
+  std::string node_id;  // host:port
   std::string view_acl;
   std::string modify_acl;
-  std::string include;  // patterns of the application's log aggregation context; empty: all
-  std::string exclude;
+  LogPatterns at_end;                        // of files whose container has ended
+  LogPatterns rolled;                        // of files that may go before
+  std::vector<model::ContainerId> left_out;  // by the policy
+  std::vector<model::ContainerId> live;
   std::vector<std::string> log_dirs;  // every log directory of the node
-  FL_FIELDS(app, user, node, view_acl, modify_acl, include, exclude, log_dirs)
+  base::WallTime now;
+  bool rolls = false;  // its logs go in several files, each named by its time
+  bool is_over = true;
+  FL_FIELDS(app, user, node_id, view_acl, modify_acl, at_end, rolled, left_out, live, log_dirs, now, rolls, is_over)
 };
 class LogAggregator {
  public:
   virtual ~LogAggregator() = default;
-  /// Works off the loop; `done` runs on it, with "" or the reason why nothing was written.
+  /// Works off the loop; `done` runs on it, with "" or the reason why not all was written. One plan of an application
+  /// at a time. Every log goes to one file and to no second one, also when the process dies on the way and the work is
+  /// done again, with a later `now` where the application rolls.
   virtual void Aggregate(AggregationPlan plan, std::function<void(std::string error)> done) = 0;
 };
 

@@ -134,6 +134,7 @@ base::Status ResourceManager::Open() {
                                              });
   first.push_back({kEpochTable, "", base::EncodeStored(started.epoch)});
   if (base::Status opened = OpenDelegation(first); !opened.ok()) return opened;
+  if (base::Status opened = OpenCredentials(); !opened.ok()) return opened;
   TellOfStore(state->forgotten_apps);
   std::move(state->forgotten.begin(), state->forgotten.end(), std::back_inserter(first));
   if (options_.scheduler_conf) {
@@ -143,7 +144,6 @@ base::Status ResourceManager::Open() {
   launcher_ = std::make_unique<MasterLauncher>(loop_, net_, machine_->core(), *keys_, options_.launcher,
                                                options_.security.ForCalls(),
                                                [this](m::MasterLaunched event) { Post(std::move(event)); });
-  if (base::Status opened = OpenCredentials(); !opened.ok()) return opened;
   Recover(std::move(started));
   OpenSubmissions();
   // Container ids carry the epoch, tokens the keys: nothing is decided with them before a restart would find them.

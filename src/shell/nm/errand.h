@@ -62,13 +62,17 @@ struct ErrorTailsErrand {
   int64_t bytes_max = 0;  // of each
   FL_FIELDS(log_dir, bytes_max)
 };
-/// Where the logs of applications are gathered.
+enum class LogFileFormat : uint8_t { kTFile, kIFile };
+/// Where and how the logs of applications are gathered.
 struct LogAggregationOptions {
-  std::string root;             // yarn.nodemanager.remote-app-log-dir, a path of a file system that all nodes see
-  std::string suffix = "logs";  // yarn.nodemanager.remote-app-log-dir-suffix
+  std::string root;                   // remote-app-log-dir, a path of a file system that all nodes see
+  std::string suffix = "logs-tfile";  // remote-app-log-dir-suffix with the format's name
+  LogFileFormat format = LogFileFormat::kTFile;
+  bool compress = false;        // yarn.nodemanager.log-aggregation.compression-type is gz
+  int64_t files_max = 30;       // yarn.nodemanager.log-aggregation.num-log-files-per-app, of a rolling application
   std::string web_hdfs = {};    // "http://namenode:9870": that file system is HDFS; empty: this machine mounts it
   std::string agent_user = {};  // as whom the root is made in HDFS
-  FL_FIELDS(root, suffix, web_hdfs, agent_user)
+  FL_FIELDS(root, suffix, format, compress, files_max, web_hdfs, agent_user)
 };
 /// Answered by nothing.
 struct AggregateErrand {

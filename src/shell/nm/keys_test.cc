@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <map>
+#include <string>
+
 #include "config/keys_for_test.h"
 #include "shell/base/common_keys.h"
 
@@ -41,6 +44,52 @@ TEST(NodeKeysTest, ValuesReachTheirFields) {
   EXPECT_EQ(read->containers.leftover_grace, base::Duration::Seconds(2));
   EXPECT_EQ(read->containers.usage_interval, base::Duration::Millis(500));
   EXPECT_FALSE(read->containers.limit_memory);
+}
+
+config::Settings WithLogs(const std::map<std::string, std::string>& keys) {
+  config::Settings settings;
+  settings.conf.Set("yarn.log-aggregation-enable", "true");
+  for (const auto& [key, value] : keys) settings.conf.Set(key, value);
+  return settings;
+}
+
+TEST(NodeKeysTest, LogsHaveAFormatAPlaceAndATime) {
+  const std::string prefix = "yarn.nodemanager.log-aggregation.";
+  auto read = ReadNmSettings(WithLogs({{"yarn.log-aggregation.file-formats", "Indexed,TFile"},
+                                       {"yarn.log-aggregation.file-controller.Indexed.class",
+                                        "org.apache.hadoop.yarn.logaggregation.filecontroller.ifile."
+                                        "LogAggregationIndexedFileController"},
+                                       {"yarn.log-aggregation.Indexed.remote-app-log-dir", "file:/own"},
+                                       {prefix + "compression-type", "gz"},
+                                       {prefix + "num-log-files-per-app", "0"},
+                                       {prefix + "roll-monitoring-interval-seconds", "10"},
+                                       {"yarn.log-aggregation.retain-seconds", "100"}}));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_TRUE(read->aggregate_logs);
+  EXPECT_EQ(read->log_aggregation.format, LogFileFormat::kIFile);
+  EXPECT_EQ(read->log_aggregation.root, "/own");
+  EXPECT_EQ(read->log_aggregation.suffix, "logs-indexed");
+  EXPECT_TRUE(read->log_aggregation.compress);
+  EXPECT_EQ(read->log_aggregation.files_max, 30);
+  EXPECT_EQ(read->manager.logs.roll_every, base::Duration::Seconds(3600)) << "Hadoop's least";
+  EXPECT_THAT(read->warnings, testing::Contains(testing::HasSubstr("logs roll every 3600 seconds")));
+  EXPECT_THAT(read->warnings,
+              testing::Contains(testing::HasSubstr("the MapReduce history server deletes gathered logs")));
+
+  read = ReadNmSettings(WithLogs({{prefix + "roll-monitoring-interval-seconds", "10"},
+                                  {prefix + "debug-enabled", "true"},
+                                  {"yarn.log-aggregation.TFile.remote-app-log-dir-suffix", "mine"}}));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->manager.logs.roll_every, base::Duration::Seconds(10));
+  EXPECT_EQ(read->log_aggregation.suffix, "mine");
+
+  read = ReadNmSettings(WithLogs({{"yarn.log-aggregation.file-formats", "Mine"}}));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_FALSE(read->aggregate_logs);
+  EXPECT_THAT(read->warnings, testing::Contains(testing::HasSubstr("file-formats Mine is not supported")));
+
+  for (const char* key : {"policy.class", "compression-type"})
+    EXPECT_THAT(ReadNmSettings(WithLogs({{prefix + key, "lzo"}})).error().message, testing::HasSubstr(prefix + key));
 }
 
 void UseKerberos(config::Settings& settings) {

@@ -10,11 +10,12 @@
 
 namespace fairlead::shell {
 
-/// Copies the logs of an application on this node into one TFile below
-/// ROOT/USER/bucket-SUFFIX-tfile/BUCKET/APPLICATION/NODE, where `yarn logs` looks for them (Hadoop:
-/// LogAggregationTFileController, AggregatedLogFormat). Where containers run as their submitters the user reads and
-/// writes: ROOT must let everybody make a directory in it (mode 1777), as it is made where it is missing. In HDFS all
-/// is done as the submitter, by WebHDFS; the TFile grows in a log directory of this node first, without a name.
+/// Copies the logs of an application on this node into one TFile or IFile below
+/// ROOT/USER/bucket-SUFFIX/BUCKET/APPLICATION, where `yarn logs` looks for them (Hadoop: LogAggregationTFileController,
+/// AggregatedLogFormat, LogAggregationIndexedFileController): HOST_PORT, or HOST_PORT_TIME for each roll of an
+/// application that rolls. Where containers run as their submitters the user reads and writes: ROOT must let everybody
+/// make a directory in it (mode 1777), as it is made where it is missing. In HDFS all is done as the submitter, by
+/// WebHDFS; the file grows in a log directory of this node first, without a name.
 std::unique_ptr<process::nm::LogAggregator> MakeLogAggregator(env::Loop& loop, Errands& errands,
                                                               LogAggregationOptions options);
 

@@ -6,6 +6,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <set>
 
 #include "process/nm/layout.h"
 #include "shell/nm/tfile.h"
@@ -77,34 +79,202 @@ TEST(TFile, LongValuesGoInChunksAndBlocks) {
   EXPECT_THAT(bytes, HasSubstr(std::string("\x04none\x02", 6))) << "the long value ends its block";
 }
 
-TEST(LogAggregation, WritesWhereYarnLogsLooks) {
-  char name[] = "/tmp/fl_logs_XXXXXX";
-  const std::string root = ::mkdtemp(name);
-  process::nm::AggregationPlan plan;
-  plan.app = {17, 3};
-  plan.user = "ann";
-  plan.node = "h_1";
-  plan.exclude = "\\.info$";
-  plan.log_dirs = {root + "/a", root + "/b"};
-  const model::ContainerId id{{plan.app, 1}, 2};
-  for (const auto& [dir, file] : {std::pair{"a", "stdout"}, {"b", "stderr"}, {"a", "directory.info"}}) {
-    fs::create_directories(process::nm::LogDir(root + "/" + dir, id));
-    std::ofstream(process::nm::LogDir(root + "/" + dir, id) + "/" + file) << "text of " << file;
+TEST(TFile, CompressedBlocksAreZlibStreams) {
+  std::string bytes;
+  TFileWriter writer(
+      [&](std::string_view more) {
+        bytes += more;
+        return base::Status();
+      },
+      true);
+  ASSERT_TRUE(writer.Begin());
+  ASSERT_TRUE(writer.Append("k", std::string(1000, 'x')));
+  ASSERT_TRUE(writer.Finish());
+  EXPECT_EQ(bytes.substr(16, 1), "\x78") << "deflate with a window of 32 KiB";
+  EXPECT_THAT(bytes, HasSubstr(std::string("\x02gz\x01", 4)));
+  EXPECT_LT(bytes.size(), 400U);
+}
+
+/// An application's logs on a node, and the place where they are gathered.
+class LogAggregationTest : public testing::Test {
+ protected:
+  LogAggregationTest() {
+    char name[] = "/tmp/fl_logs_XXXXXX";
+    root_ = ::mkdtemp(name);
+    fs::create_directories(root_ + "/remote");
+    options_.root = root_ + "/remote";
+    plan_.app = {17, 3};
+    plan_.user = "ann";
+    plan_.node_id = "h:1";
+    plan_.log_dirs = {root_ + "/a", root_ + "/b"};
   }
-  EXPECT_THAT(AggregateLogs(plan, {root + "/remote", "logs"}), HasSubstr("cannot open"));
-  fs::create_directories(root + "/remote");
-  EXPECT_EQ(AggregateLogs(plan, {root + "/remote", "logs"}), "");
-  std::ifstream in(root + "/remote/ann/bucket-logs-tfile/0003/application_17_0003/h_1", std::ios::binary);
+  ~LogAggregationTest() override { fs::remove_all(root_); }
+
+  static model::ContainerId Id(int64_t number) { return {{{17, 3}, 1}, number}; }
+  std::string LogDirOf(const std::string& dir, int64_t container) const {
+    return process::nm::LogDir(root_ + "/" + dir, Id(container));
+  }
+  void Log(const std::string& dir, int64_t container, const std::string& file) const {
+    fs::create_directories(LogDirOf(dir, container));
+    std::ofstream(LogDirOf(dir, container) + "/" + file) << "text of " << file;
+  }
+  /// As the node agent asks while the application runs.
+  void Roll(int64_t now) {
+    plan_.rolls = true;
+    plan_.is_over = false;
+    plan_.rolled = {"\\.[0-9]$", "secret"};
+    plan_.now = {now};
+  }
+  std::string Aggregate() const { return AggregateLogs(plan_, options_); }
+  /// The files that were gathered, each with the names of the logs in it.
+  std::map<std::string, std::set<std::string>> Gathered() const {
+    std::map<std::string, std::set<std::string>> out;
+    for (const auto& entry : fs::recursive_directory_iterator(root_ + "/remote")) {
+      if (!entry.is_regular_file()) continue;
+      std::ifstream in(entry.path(), std::ios::binary);
+      const std::string bytes((std::istreambuf_iterator<char>(in)), {});
+      std::set<std::string>& logs = out[entry.path().filename()];
+      for (const char* log : {"stdout", "stderr", "directory.info", "syslog.1", "syslog.2", "secret.1"}) {
+        if (bytes.find("text of " + std::string(log)) != std::string::npos) logs.insert(log);
+      }
+    }
+    return out;
+  }
+  /// Below the application's log directories.
+  std::set<std::string> Here() const {
+    std::set<std::string> out;
+    for (const std::string& logs : plan_.log_dirs) {
+      const std::string app = process::nm::AppLogDir(logs, plan_.app);
+      if (!fs::exists(app)) continue;
+      for (const auto& entry : fs::recursive_directory_iterator(app)) {
+        if (entry.is_regular_file()) out.insert(fs::relative(entry.path(), app));
+      }
+    }
+    return out;
+  }
+
+  using Files = std::map<std::string, std::set<std::string>>;
+  std::string root_;
+  process::nm::AggregationPlan plan_;
+  LogAggregationOptions options_;
+};
+
+const std::string kSecond = "container_17_0003_01_000002";
+
+TEST_F(LogAggregationTest, WritesWhereYarnLogsLooks) {
+  Log("a", 2, "stdout");
+  Log("b", 2, "stderr");
+  Log("a", 2, "directory.info");
+  plan_.at_end.exclude = "\\.info$";
+  fs::remove(root_ + "/remote");
+  EXPECT_THAT(Aggregate(), HasSubstr("cannot open"));
+  fs::create_directories(root_ + "/remote");
+  EXPECT_EQ(Aggregate(), "");
+  std::ifstream in(root_ + "/remote/ann/bucket-logs-tfile/0003/application_17_0003/h_1", std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(in)), {});
   EXPECT_THAT(bytes, HasSubstr(std::string("\0\x06stdout\0\x02", 10) + "14text of stdout"));
   EXPECT_THAT(bytes, HasSubstr("text of stderr"));
   EXPECT_THAT(bytes, Not(HasSubstr("directory.info")));
-  plan.user = "../x";
-  EXPECT_NE(AggregateLogs(plan, {root + "/remote", "logs"}), "");
-  plan.user = "ann";
-  plan.app = {17, 4};
-  EXPECT_EQ(AggregateLogs(plan, {root + "/remote", "logs"}), "") << "no logs, no file";
-  fs::remove_all(root);
+  plan_.user = "../x";
+  EXPECT_NE(Aggregate(), "");
+  plan_.user = "ann";
+  plan_.app = {17, 4};
+  EXPECT_EQ(Aggregate(), "") << "no logs, no file";
+}
+
+TEST_F(LogAggregationTest, AnIFileHasLogsOfOneNameAfterTheOther) {
+  Log("a", 2, "stdout");
+  Log("a", 3, "stdout");
+  options_.format = LogFileFormat::kIFile;
+  options_.suffix = "logs-ifile";
+  EXPECT_EQ(Aggregate(), "");
+  std::ifstream in(root_ + "/remote/ann/bucket-logs-ifile/0003/application_17_0003/h_1", std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(in)), {});
+  EXPECT_EQ(bytes.substr(32, 28), "text of stdouttext of stdout");
+  EXPECT_EQ(bytes.substr(0, 32), bytes.substr(bytes.size() - 32)) << "the application's mark begins and ends the file";
+}
+
+TEST_F(LogAggregationTest, ThePolicyLeavesContainersOut) {
+  Log("a", 2, "stdout");
+  Log("a", 3, "stderr");
+  plan_.left_out = {Id(2)};
+  EXPECT_EQ(Aggregate(), "");
+  EXPECT_EQ(Gathered(), (Files{{"h_1", {"stderr"}}}));
+}
+
+TEST_F(LogAggregationTest, ARollTakesOfRunningContainersWhatMayGoAndOfEndedOnesAll) {
+  for (const char* file : {"stdout", "syslog.1", "secret.1"}) Log("a", 2, file);
+  Log("b", 3, "stderr");
+  Roll(5);
+  plan_.live = {Id(2)};
+  EXPECT_EQ(Aggregate(), "");
+  EXPECT_EQ(Gathered(), (Files{{"h_1_5", {"stderr", "syslog.1"}}}));
+  EXPECT_EQ(Here(), (std::set<std::string>{kSecond + "/secret.1", kSecond + "/stdout"}))
+      << "what has left is gone here";
+  Log("a", 2, "syslog.1");  // the program begins anew with this name
+  Log("a", 2, "syslog.2");
+  plan_.now = {6};
+  EXPECT_EQ(Aggregate(), "");
+  plan_.now = {7};
+  EXPECT_EQ(Aggregate(), "") << "nothing to take, no file";
+  plan_.is_over = true;
+  plan_.now = {8};
+  EXPECT_EQ(Aggregate(), "");
+  EXPECT_EQ(Gathered(), (Files{{"h_1_5", {"stderr", "syslog.1"}},
+                               {"h_1_6", {"syslog.1", "syslog.2"}},
+                               {"h_1_8", {"secret.1", "stdout"}}}));
+}
+
+TEST_F(LogAggregationTest, ARollThatWasCutOffIsNeitherLostNorTakenTwice) {
+  Log("a", 2, "syslog.1");
+  Log("b", 2, "syslog.2");
+  Roll(5);
+  plan_.live = {Id(2)};
+  fs::rename(options_.root, root_ + "/away");
+  EXPECT_NE(Aggregate(), "") << "the cluster's place is not there: the files wait between";
+  EXPECT_EQ(Here(), (std::set<std::string>{"rolled-5/" + kSecond + "/syslog.1", "rolled-5/" + kSecond + "/syslog.2"}));
+  fs::rename(root_ + "/away", options_.root);
+  const std::string copy = root_ + "/copy";
+  fs::copy(process::nm::AppLogDir(root_ + "/a", plan_.app), copy, fs::copy_options::recursive);
+  plan_.now = {6};
+  EXPECT_EQ(Aggregate(), "");
+  const Files once{{"h_1_5", {"syslog.1", "syslog.2"}}};
+  EXPECT_EQ(Gathered(), once) << "under the time of their own roll";
+  // As a crash leaves it that came between the file's arrival and the end of the files here.
+  fs::remove_all(process::nm::AppLogDir(root_ + "/a", plan_.app));
+  fs::rename(copy, process::nm::AppLogDir(root_ + "/a", plan_.app));
+  plan_.now = {7};
+  EXPECT_EQ(Aggregate(), "");
+  EXPECT_EQ(Gathered(), once);
+  EXPECT_EQ(Here(), std::set<std::string>{});
+}
+
+TEST_F(LogAggregationTest, WhatCannotLeaveAtTheEndGoesBackToItsPlace) {
+  Log("a", 2, "stdout");
+  Roll(5);
+  plan_.is_over = true;
+  fs::remove(options_.root);
+  EXPECT_NE(Aggregate(), "");
+  EXPECT_EQ(Here(), (std::set<std::string>{kSecond + "/stdout"}));
+}
+
+TEST_F(LogAggregationTest, ANodeKeepsItsNewestTFiles) {
+  options_.files_max = 2;
+  for (const int64_t now : {5, 6, 7, 8}) {
+    Log("a", 2, "syslog.1");
+    Roll(now);
+    EXPECT_EQ(Aggregate(), "");
+  }
+  EXPECT_EQ(Gathered(), (Files{{"h_1_7", {"syslog.1"}}, {"h_1_8", {"syslog.1"}}}));
+}
+
+TEST_F(LogAggregationTest, APatternThatCannotBeReadTakesNoFileOfARunningContainer) {
+  Log("a", 2, "stdout");
+  Roll(5);
+  plan_.live = {Id(2)};
+  plan_.rolled = {"(?!x)", ""};
+  EXPECT_THAT(Aggregate(), HasSubstr("the pattern (?!x) of the log aggregation context"));
+  EXPECT_EQ(Here(), (std::set<std::string>{kSecond + "/stdout"}));
 }
 
 }  // namespace

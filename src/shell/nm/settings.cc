@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <sstream>
 
 #include "config/hadoop_conf.h"
@@ -290,14 +292,70 @@ std::function<std::string(const std::string&, const std::string&)> WebAddresses(
   };
 }
 
-/// yarn.nodemanager.remote-app-log-dir, where it says no file system on the default one.
-FileUrl LogLocation(const HadoopConf& conf) {
-  const std::string url = conf.String("yarn.nodemanager.remote-app-log-dir");
+/// A directory of logs, where it says no file system on the default one.
+FileUrl LogLocation(const HadoopConf& conf, const std::string& url) {
   const FileUrl standard = ParseFileUrl(conf.String("fs.defaultFS"));
   if (url.starts_with("/")) return {standard.scheme, standard.authority, url};
   FileUrl at = ParseFileUrl(url);
   if (at.authority.empty() && at.scheme == standard.scheme) at.authority = standard.authority;
   return at;
+}
+
+/// The format by its controller's class or, without one, by its name.
+std::optional<LogFileFormat> FormatOf(const std::string& name, const std::string& controller) {
+  const std::string package = "org.apache.hadoop.yarn.logaggregation.filecontroller.";
+  if (controller == package + "tfile.LogAggregationTFileController") return LogFileFormat::kTFile;
+  if (controller == package + "ifile.LogAggregationIndexedFileController") return LogFileFormat::kIFile;
+  if (controller.empty() && name == "TFile") return LogFileFormat::kTFile;
+  if (controller.empty() && name == "IFile") return LogFileFormat::kIFile;
+  return std::nullopt;
+}
+
+/// LogAggregationService.calculateRollingMonitorInterval.
+void ReadLogRolls(const HadoopConf& conf, NmSettings& out) {
+  const char* every_key = "yarn.nodemanager.log-aggregation.roll-monitoring-interval-seconds";
+  constexpr int64_t kLeast = 3600;
+  int64_t every = conf.Int(every_key, -1);
+  const bool debug = conf.Bool("yarn.nodemanager.log-aggregation.debug-enabled", false);
+  const int64_t least = conf.Int(std::string(every_key) + ".min", kLeast);
+  if (every > 0 && every < least && !debug) {
+    out.warnings.push_back(std::string(every_key) + " " + std::to_string(every) + " is less than its least value (" +
+                           every_key + ".min), logs roll every " + std::to_string(least) + " seconds");
+    every = least;
+  }
+  if (every > 0) out.manager.logs.roll_every = base::Duration::Seconds(std::min<int64_t>(every, INT32_MAX));
+}
+
+void ReadLogPolicyOfNode(const HadoopConf& conf, NmSettings& out) {
+  const char* key = "yarn.nodemanager.log-aggregation.policy.class";
+  process::nm::LogSettings& logs = out.manager.logs;
+  logs.policy_class = conf.String(key);
+  logs.policy_parameters = conf.String("yarn.nodemanager.log-aggregation.policy.parameters");
+  if (logs.policy_class.empty()) return;
+  if (const auto policy = process::nm::ReadLogPolicy(logs.policy_class, logs.policy_parameters); !policy)
+    conf.Refuse(key, policy.error().message);
+}
+
+/// Who deletes what was gathered is not the node agent.
+void NoteLogRetention(const HadoopConf& conf, NmSettings& out) {
+  for (const char* key :
+       {"yarn.log-aggregation.retain-seconds", "yarn.log-aggregation.retain-check-interval-seconds"}) {
+    const bool is_set = conf.IsSet(key);
+    (void)conf.Int(key, -1);
+    if (!is_set) continue;
+    out.warnings.push_back(std::string(key) +
+                           " has no effect here: as in Hadoop, the MapReduce history server deletes gathered logs");
+  }
+}
+
+void ReadLogFiles(const HadoopConf& conf, LogAggregationOptions& logs) {
+  const char* compression_key = "yarn.nodemanager.log-aggregation.compression-type";
+  const std::string compression = conf.String(compression_key, "none");
+  if (compression != "none" && compression != "gz")
+    conf.Refuse(compression_key, compression + " is not supported; write none or gz");
+  logs.compress = compression == "gz";
+  const int64_t files_max = conf.Int("yarn.nodemanager.log-aggregation.num-log-files-per-app", logs.files_max);
+  if (files_max > 0) logs.files_max = files_max;  // else the default, as in Hadoop
 }
 
 void ReadLogAggregation(const HadoopConf& conf, NmSettings& out) {
@@ -307,22 +365,39 @@ void ReadLogAggregation(const HadoopConf& conf, NmSettings& out) {
         "yarn.log-aggregation-enable: " + why +
         "; logs stay on the node for yarn.nodemanager.log.retain-seconds and are served by its web port");
   };
-  const std::vector<std::string> formats = conf.List("yarn.log-aggregation.file-formats", {"TFile"});
-  if (formats.front() != "TFile")
-    return keep("yarn.log-aggregation.file-formats " + formats.front() + " is not supported, write TFile");
-  const FileUrl at = LogLocation(conf);
-  const std::string given = "yarn.nodemanager.remote-app-log-dir " + conf.String("yarn.nodemanager.remote-app-log-dir");
-  if (!at.path.starts_with("/")) return keep(given + " names no directory, write a file: or hdfs: URL");
-  if (at.scheme == "hdfs" || at.scheme == "webhdfs" || at.scheme == "swebhdfs") {
-    if (IsKerberos(conf)) return keep(given + ": with Kerberos logs go to a file: URL alone");
-    out.log_aggregation.web_hdfs = WebAddresses(conf)(at.scheme, at.authority);
-  } else if (at.scheme != "file") {
-    return keep(given + " lies on " + at.scheme + "; write a file: or hdfs: URL");
+  LogAggregationOptions& logs = out.log_aggregation;
+  NoteLogRetention(conf, out);
+  ReadLogRolls(conf, out);
+  ReadLogPolicyOfNode(conf, out);
+  ReadLogFiles(conf, logs);
+  std::string name = conf.List("yarn.log-aggregation.file-formats", {"TFile"}).front();
+  const std::string controller = conf.String("yarn.log-aggregation.file-controller." + name + ".class");
+  const std::optional<LogFileFormat> format = FormatOf(name, controller);
+  if (!format) {
+    return keep("yarn.log-aggregation.file-formats " + name + (controller.empty() ? "" : " of " + controller) +
+                " is not supported, write TFile or IFile");
   }
+  const std::string own = "yarn.log-aggregation." + name + ".remote-app-log-dir";
+  std::string url = conf.String(own);
+  const std::string key = url.empty() ? "yarn.nodemanager.remote-app-log-dir" : own;
+  if (url.empty()) url = conf.String(key);
+  const FileUrl at = LogLocation(conf, url);
+  if (!at.path.starts_with("/")) return keep(key + " " + url + " names no directory, write a file: or hdfs: URL");
+  if (at.scheme == "hdfs" || at.scheme == "webhdfs" || at.scheme == "swebhdfs") {
+    if (IsKerberos(conf)) return keep(key + " " + url + ": with Kerberos logs go to a file: URL alone");
+    logs.web_hdfs = WebAddresses(conf)(at.scheme, at.authority);
+  } else if (at.scheme != "file") {
+    return keep(key + " " + url + " lies on " + at.scheme + "; write a file: or hdfs: URL");
+  }
+  logs.format = *format;
+  logs.root = at.path;
+  logs.suffix = conf.String(own + "-suffix");
+  if (logs.suffix.empty()) {
+    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    logs.suffix = conf.String("yarn.nodemanager.remote-app-log-dir-suffix", "logs") + "-" + name;
+  }
+  logs.agent_user = OwnUser();
   out.aggregate_logs = true;
-  out.log_aggregation.root = at.path;
-  out.log_aggregation.suffix = conf.String("yarn.nodemanager.remote-app-log-dir-suffix", "logs");
-  out.log_aggregation.agent_user = OwnUser();
 }
 
 }  // namespace

@@ -57,6 +57,11 @@ base::Status TFileWriter::Put(std::string_view bytes) {
   return sink_(bytes);
 }
 
+base::Status TFileWriter::PutInBlock(std::string_view bytes) {
+  block_raw_bytes_ += static_cast<int64_t>(bytes.size());
+  return Put(compress_ ? zlib_.Add(bytes) : bytes);
+}
+
 base::Status TFileWriter::Begin() { return Put(kMagic); }
 
 base::Status TFileWriter::Append(std::string_view key, std::string_view value) {
@@ -69,6 +74,7 @@ base::Status TFileWriter::BeginValue(std::string_view key) {
   if (block_begin_ < 0) {
     block_begin_ = position_;
     block_entries_ = 0;
+    block_raw_bytes_ = 0;
   }
   if (entries_ == 0) first_key_ = key;
   last_key_ = key;
@@ -76,7 +82,7 @@ base::Status TFileWriter::BeginValue(std::string_view key) {
   ++block_entries_;
   std::string head;
   PutString(head, key);
-  return Put(head);
+  return PutInBlock(head);
 }
 
 base::Status TFileWriter::ValueBytes(std::string_view bytes) {
@@ -87,8 +93,8 @@ base::Status TFileWriter::ValueBytes(std::string_view bytes) {
     if (chunk_.size() < kChunkBytes) continue;
     std::string length;
     PutVLong(length, -static_cast<int64_t>(chunk_.size()));  // more chunks follow
-    base::Status put = Put(length);
-    if (put) put = Put(chunk_);
+    base::Status put = PutInBlock(length);
+    if (put) put = PutInBlock(chunk_);
     if (!put) return put;
     chunk_.clear();
   }
@@ -99,13 +105,16 @@ base::Status TFileWriter::EndValue() {
   std::string last;
   PutString(last, chunk_);
   chunk_.clear();
-  if (base::Status put = Put(last); !put) return put;
+  if (base::Status put = PutInBlock(last); !put) return put;
   return position_ - block_begin_ >= kBlockBytesMin ? EndBlock() : base::Status();
 }
 
 base::Status TFileWriter::EndBlock() {
   if (block_begin_ < 0) return {};
-  blocks_.push_back({block_begin_, position_ - block_begin_});
+  if (compress_) {
+    if (base::Status ended = Put(zlib_.End()); !ended) return ended;
+  }
+  blocks_.push_back({block_begin_, position_ - block_begin_, block_raw_bytes_});
   std::string entry;
   PutString(entry, last_key_);
   PutVLong(entry, block_entries_);
@@ -130,10 +139,10 @@ base::Status TFileWriter::Finish() {
     index += index_entries_;
   }
   std::string data_index;
-  PutString(data_index, "none");  // default compression
+  PutString(data_index, compress_ ? "gz" : "none");
   PutVLong(data_index, static_cast<int64_t>(blocks_.size()));
   for (const Region& block : blocks_) {
-    for (const int64_t number : {block.offset, block.bytes, block.bytes}) PutVLong(data_index, number);
+    for (const int64_t number : {block.offset, block.bytes, block.raw_bytes}) PutVLong(data_index, number);
   }
   const int64_t meta_at = position_;
   const int64_t index_at = meta_at + static_cast<int64_t>(meta.size());

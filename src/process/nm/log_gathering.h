@@ -1,0 +1,88 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/fields.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "env/alive.h"
+#include "env/log.h"
+#include "env/loop.h"
+#include "env/store.h"
+#include "env/timer.h"
+#include "model/nm.h"
+#include "nm/nm.h"
+#include "process/nm/log_policy.h"
+#include "process/nm/ports.h"
+#include "process/nm/state_writer.h"
+#include "wire/yarn/tracker.h"
+
+namespace fairlead::process::nm {
+
+/// Names of Hadoop keys behind the values in comments.
+struct LogSettings {
+  base::Duration roll_every{};    // yarn.nodemanager.log-aggregation.roll-monitoring-interval-seconds; 0: no rolls
+  std::string policy_class;       // yarn.nodemanager.log-aggregation.policy.class; empty: all containers
+  std::string policy_parameters;  // yarn.nodemanager.log-aggregation.policy.parameters
+};
+
+/// When the logs of which containers leave the node (Hadoop: LogAggregationService, AppLogAggregatorImpl): at their
+/// application's end, and while it runs, where its context names files that may go before. Decides and reports; a
+/// LogAggregator carries. All rolling applications of a node roll at the same time.
+class LogGathering {
+ public:
+  using Done = std::function<void(const std::string& error)>;
+  struct Ports {
+    env::Loop& loop;
+    env::Log& log;
+    NodeDirs& dirs;
+    LogAggregator& aggregator;
+    StateWriter& state;
+    const fairlead::nm::Nm& core;
+  };
+
+  LogGathering(Ports ports, LogSettings settings);
+
+  /// Takes what the last run stored, and looks again at what ended just before its end.
+  base::Status Start(env::Store& store, const model::nm::Started& started, std::vector<env::UnreadRow>& unread);
+  /// The name under which the node's files are: host:port.
+  void SetNode(const std::string& node_id) { node_id_ = node_id; }
+  /// Of an application that the core knows.
+  void Ended(const model::nm::ContainerEnded& container);
+  /// All that is left of an application's logs; `done` runs once, with "" or why not all has left.
+  void Finish(const model::nm::HandleLogs& effect, Done done);
+
+  /// What the resource manager has not yet heard, and that it has heard the first `count` of it.
+  const std::vector<wire::yarn::LogAggregationReportProto>& reports() const { return reports_; }
+  void Told(size_t count);
+
+ private:
+  struct LeftOut {
+    std::vector<model::ContainerId> containers;
+    FL_FIELDS(containers)
+  };
+
+  LogPolicy PolicyOf(const LogContext& context) const;
+  bool Takes(const model::nm::AppRecord& app, const model::nm::ContainerEnded& container) const;
+  void RollAll();
+  void Roll(const model::nm::AppRecord& app, const std::vector<const fairlead::nm::ContainerView*>& containers);
+  AggregationPlan PlanOf(const model::nm::AppRecord& app, const LogContext& context) const;
+  void Begin(AggregationPlan plan, Done done);
+  void Report(const model::ApplicationId& app, wire::yarn::LogAggregationStatusProto status, const std::string& why);
+
+  Ports ports_;
+  const LogSettings settings_;
+  std::string node_id_;
+  std::map<model::ApplicationId, std::set<model::ContainerId>> left_out_;
+  std::map<model::ApplicationId, std::function<void()>> under_way_;  // what waits for its end, if anything does
+  std::vector<wire::yarn::LogAggregationReportProto> reports_;
+  env::Timer timer_{ports_.loop};
+  env::Alive alive_;
+};
+
+}  // namespace fairlead::process::nm
