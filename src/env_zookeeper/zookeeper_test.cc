@@ -215,7 +215,7 @@ TEST_F(ZooKeeperTest, NodesOfStrangersAreLeftOutAndTold) {
   RowCopy copy(session, layout);
   Update(copy);
   EXPECT_EQ(copy.fetched(), 7u) << "our rows, and three parts of one";
-  // The next version's name is taken: the leader steps down, and looks anew.
+  // The next version's name is taken: the leader steps down and looks once more.
   EXPECT_FALSE(Commit(*leader->store, {{"t", "3", "three"}}).ok());
   Await([&] { return leader->elections == 2 && leader->store; }, "the second election");
   EXPECT_EQ(leader->store->Foreign().count, 10u);

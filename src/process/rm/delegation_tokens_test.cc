@@ -136,7 +136,7 @@ TEST_F(Delegation, ATokenThatCannotBeReadIsLeftOut) {
   Begin(std::move(*found), false);
   EXPECT_EQ(Use(kept), "alice");
   EXPECT_NE(Use(lost), "bob");
-  // A key is another thing: whatever it has signed would be refused.
+  // A key that cannot be read is refused: all that it has signed would be.
   store("rm/delegation-key", "1", "\x01\xff\xff");
   EXPECT_FALSE(DelegationTokens::Load(machine_.store(), unread).ok());
 }
