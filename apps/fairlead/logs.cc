@@ -193,12 +193,16 @@ class Printer {
   bool found() const { return options_.grep.empty() ? found_ : matched_; }
   ExitCode missing_code() const { return found_ ? kFailed : kNotFound; }
   /// Why nothing was found.
-  std::string Missing() const {
+  std::string Missing(yarn::LogAggregationStatusProto gathered) const {
     if (found_) return "no line of " + options_.application + " holds '" + options_.grep + "'";
     for (const auto& [container, sizes] : seen_files_) {
       std::string names;
       for (const auto& [name, size] : sizes) names += (names.empty() ? "" : ", ") + name;
       return container + " has no " + files_.front() + "; it has " + names;
+    }
+    if (gathered == yarn::LogAggregationStatusProto::kSucceeded) {
+      return "the logs of " + options_.application + " have left its nodes; yarn logs -applicationId " +
+             options_.application + " reads them where they were gathered";
     }
     if (!options_.container.empty()) {
       return "no log of " + options_.container + " can be had; without --container all containers are shown";
@@ -295,15 +299,17 @@ int Logs(const Command& command, Cluster& cluster, LogsOptions& options) {
     }
   }
   Printer printer(cluster, options, *id);
+  auto gathered = yarn::LogAggregationStatusProto::kDisabled;
   while (true) {
     // Asked before the logs are read: what was written before the end is printed.
     const auto report = Report(cluster, *id);
     if (!report) return command.Fail(report.error());
+    gathered = report->log_aggregation_status.value_or(gathered);
     const bool last = !options.follow || report->YarnApplicationState() >= yarn::YarnApplicationStateProto::kFinished;
     if (const base::Status printed = printer.Print(last); !printed.ok()) return command.Fail(printed.error());
     if (last || !PauseUnlessInterrupted(cluster, kFollowDelayMs)) break;
   }
-  return printer.found() ? kOk : Complain(command.name, printer.Missing(), printer.missing_code());
+  return printer.found() ? kOk : Complain(command.name, printer.Missing(gathered), printer.missing_code());
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ class LogTarget {
   using Write = std::function<base::Status(int file)>;
   virtual ~LogTarget() = default;
   virtual base::Result<bool> Has(const std::string& name) const = 0;
-  /// A file of what `write` gives, whole or not at all; one of this name is replaced.
+  /// A file with what `write` gives, whole or not at all; a file of this name is replaced.
   virtual base::Status Put(const std::string& name, const Write& write) const = 0;
   /// Removes a file; one that is not there is success.
   virtual base::Status Remove(const std::string& name) const = 0;
