@@ -3,8 +3,10 @@ import dataclasses
 import json
 import os
 import re
+import subprocess
 import urllib.request
 
+import peers
 from registry import Spec, case, require_success
 
 CONTROLLERS = "org.apache.hadoop.yarn.logaggregation.filecontroller"
@@ -43,6 +45,13 @@ def yarn_logs(cluster, *words):
     return shown.stdout
 
 
+def fairlead_logs(cluster, *words):
+    """What `fairlead logs` prints, of an application whose logs no node has any more."""
+    shown = subprocess.run([peers.BINARY, "logs", *words, "--hadoop-conf", cluster.conf], capture_output=True, text=True, timeout=60)
+    require_success(shown, f"fairlead logs {' '.join(words)}")
+    return shown.stdout
+
+
 def containers_in(text):
     return sorted(set(re.findall(r"^Container: (container_\S+)", text, re.M)))
 
@@ -75,6 +84,8 @@ def assert_logs_are_shown(cluster, app):
     assert all(container in listed for container in containers), listed
     files = yarn_logs(cluster, "-applicationId", app, "-containerId", containers[0], "-show_container_log_info")
     assert re.search(r"^\s*syslog\s+[1-9]", files, re.M), files
+    own = fairlead_logs(cluster, app, "--file", "syslog", "--container", containers[-1])
+    assert own == f"==> {containers[-1]} syslog <==\n{body[:length]}", (own[-300:], body[:length][-300:])
     return containers
 
 
@@ -126,7 +137,7 @@ def roll(cluster, work, formats):
         cluster.wait(lambda: set(files()) - seen, f"roll {n}", 60)
         seen |= set(files())
         if n == 2:
-            assert status_of(cluster, app) == "RUNNING", status_of(cluster, app)
+            cluster.wait(lambda: status_of(cluster, app) == "RUNNING", "what the node tells of its rolls")
         (work / f"gate{n}").touch()
     cluster.wait(lambda: status_of(cluster, app) == "SUCCEEDED", "the last logs", 60)
     shown = yarn_logs(cluster, "-applicationId", app)
@@ -135,6 +146,7 @@ def roll(cluster, work, formats):
     assert sorted(parts) == sorted(kept) and ("the end" in shown), (parts, files(), shown)
     assert formats == "IFile" or (len(files()) == 3 and len(parts) == 2), (files(), parts)
     assert "LogType:launch_container.sh" not in shown, shown
+    assert fairlead_logs(cluster, app, "--grep", "the end").endswith(" stdout <==\nthe end\n")
 
 
 @case("all", spec=ROLLED)

@@ -17,8 +17,8 @@ using process::nm::AggregationPlan;
 using process::nm::LogPatterns;
 
 constexpr size_t kLogCopyBytes = 1 << 18;
-constexpr size_t kFilesOfContainerMax = 10'000;        // of one container
-constexpr size_t kLogContainersMax = 100'000;  // of one application
+constexpr size_t kFilesOfContainerMax = 10'000;  // of one container
+constexpr size_t kLogContainersMax = 100'000;    // of one application
 
 base::Status ReadInto(const std::string& text, std::optional<Pattern>& out) {
   if (text.empty()) return {};

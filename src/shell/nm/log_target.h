@@ -23,6 +23,8 @@ class LogTarget {
   virtual base::Status Remove(const std::string& name) const = 0;
 };
 
+/// That directory, below the user's own.
+std::string LogDirectory(const model::ApplicationId& app, const LogAggregationOptions& options);
 /// Makes the directory where it is missing. Fails where the user's directory belongs to somebody else.
 base::Result<std::unique_ptr<LogTarget>> OpenLogTarget(const process::nm::AggregationPlan& plan,
                                                        const LogAggregationOptions& options);
