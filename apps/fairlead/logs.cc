@@ -10,9 +10,12 @@
 #include "cluster_command.h"
 #include "interrupt.h"
 #include "process/http/http.h"
+#include "shell/nm/gathered_files.h"
+#include "shell/nm/gathered_logs.h"
 #include "wire/json/json.h"
 
-// `fairlead logs`: of running and of ended applications, from the nodes that wrote them; with Hadoop's nodes, too.
+// `fairlead logs`: of running and of ended applications, from the nodes that wrote them, or from where they were
+// gathered; with Hadoop's nodes, too.
 
 namespace fairlead::apps {
 namespace {
@@ -189,6 +192,20 @@ class Printer {
     return {};
   }
 
+  /// What was gathered of an application that is over, file by file. "" or why a file cannot be read.
+  std::string PrintGathered(const shell::GatheredFiles& files) {
+    const auto names = files.Names();
+    if (!names) return names.error().message;
+    std::string why;
+    for (const std::string& name : *names) {
+      const auto file = files.Open(name);
+      Gathered reader(*this);
+      const base::Status read = file ? shell::ReadGatheredLogs(file->get(), reader) : file.error();
+      if (!read) why = name + ": " + read.error().message;
+    }
+    return why;
+  }
+
   /// There was a log, or where lines are looked for, one of them.
   bool found() const { return options_.grep.empty() ? found_ : matched_; }
   ExitCode missing_code() const { return found_ ? kFailed : kNotFound; }
@@ -211,6 +228,45 @@ class Printer {
   struct Place {
     int64_t position = 0;  // bytes printed
     std::string rest;      // of --grep: a line that may go on
+  };
+
+  /// Prints one gathered log after the other.
+  class Gathered final : public shell::LogReader {
+   public:
+    explicit Gathered(Printer& printer) : printer_(printer) {}
+    bool Wants(const shell::GatheredLog& log) override {
+      const bool named = std::find(printer_.files_.begin(), printer_.files_.end(), log.name) != printer_.files_.end();
+      const std::string& only = printer_.options_.container;
+      printer_.seen_files_[log.container][log.name] = log.bytes;
+      if (!named || (!only.empty() && only != log.container)) return false;
+      log_ = log;
+      place_ = {};
+      last_ = {};
+      printer_.found_ = true;
+      if (!Searched() && printer_.options_.tail < 0) printer_.Show(log_.container, log_.name, "", true);
+      return true;
+    }
+    void Read(std::string_view bytes) override { Take(bytes, false); }
+    void Ended() override {
+      if (Searched()) Take("", true);
+      if (printer_.options_.tail >= 0) printer_.Show(log_.container, log_.name, last_, !Searched());
+    }
+
+   private:
+    bool Searched() const { return !printer_.options_.grep.empty(); }
+    void Take(std::string_view bytes, bool ends) {
+      const std::string lines = Searched() ? printer_.Matching(place_, bytes, ends) : std::string(bytes);
+      printer_.matched_ |= Searched() && !lines.empty();
+      if (printer_.options_.tail < 0) return printer_.Show(log_.container, log_.name, lines, false);
+      last_ += lines;
+      last_ = LastLines(last_, printer_.options_.tail);
+      if (last_.size() > kPieceBytes) last_.erase(0, last_.size() - kPieceBytes);
+    }
+
+    Printer& printer_;
+    shell::GatheredLog log_;
+    Place place_;
+    std::string last_;  // of --tail
   };
 
   /// The lines of `text`, which follows what was given before, that hold what is looked for.
@@ -284,6 +340,15 @@ class Printer {
   bool matched_ = false;
 };
 
+/// "" or why not all can be read; where nothing was gathered there is nothing to read.
+std::string PrintGathered(const Command& command, Cluster& cluster, const model::ApplicationId& id,
+                          const std::string& owner, Printer& printer) {
+  const config::HadoopConf& conf = cluster.settings.conf;
+  const std::string user = command.options.user.empty() ? shell::CurrentUser() : command.options.user;
+  const auto files = shell::FindGatheredFiles(conf, id, owner, user);
+  return files ? printer.PrintGathered(**files) : "";
+}
+
 int Logs(const Command& command, Cluster& cluster, LogsOptions& options) {
   const auto id = model::ParseApplicationId(options.application);
   if (!id) return Complain(command.name, id.error().message, kUsage);
@@ -295,13 +360,19 @@ int Logs(const Command& command, Cluster& cluster, LogsOptions& options) {
     }
   }
   Printer printer(cluster, options, *id);
+  std::string owner;
   while (true) {
     // Asked before the logs are read: what was written before the end is printed.
     const auto report = Report(cluster, *id);
     if (!report) return command.Fail(report.error());
+    owner = report->User();
     const bool last = !options.follow || report->YarnApplicationState() >= yarn::YarnApplicationStateProto::kFinished;
     if (const base::Status printed = printer.Print(last); !printed.ok()) return command.Fail(printed.error());
     if (last || !PauseUnlessInterrupted(cluster, kFollowDelayMs)) break;
+  }
+  if (printer.missing_code() == kNotFound) {
+    if (const std::string why = PrintGathered(command, cluster, *id, owner, printer); !why.empty())
+      return Complain(command.name, "what was gathered of " + options.application + " cannot be read: " + why, kFailed);
   }
   return printer.found() ? kOk : Complain(command.name, printer.Missing(), printer.missing_code());
 }

@@ -31,8 +31,8 @@ struct LogSettings {
   std::string policy_parameters;  // yarn.nodemanager.log-aggregation.policy.parameters
 };
 
-/// When the logs of which containers leave the node (Hadoop: LogAggregationService, AppLogAggregatorImpl): at their
-/// application's end, and while it runs, where its context names files that may go before. Decides and reports; a
+/// When the logs leave the node, and for which containers (Hadoop: LogAggregationService, AppLogAggregatorImpl): at
+/// their application's end, and while it runs, where its context names files that may go before. Decides and reports; a
 /// LogAggregator carries. All rolling applications of a node roll at the same time.
 class LogGathering {
  public:

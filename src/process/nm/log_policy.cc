@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "model/exit_status.h"
-#include "wire/yarn/protocols.h"
+#include "wire/hadoop_rpc/message_kinds.h"
+#include "wire/yarn/records.h"
 
 namespace fairlead::process::nm {
 

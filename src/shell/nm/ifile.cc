@@ -73,7 +73,7 @@ std::string JavaInt(int32_t value) {
   return out;
 }
 
-/// HashMap.writeObject: keys and values in turn. Its reader counts anew where each belongs.
+/// HashMap.writeObject: keys and values in turn. Its reader finds the place of each again.
 java::Ref NewHashMap(java::Builder& builder, const std::vector<java::Ref>& keys_and_values) {
   constexpr java::Slot kThreeQuarters = 0x3f400000;
   const auto size = static_cast<int32_t>(keys_and_values.size() / 2);

@@ -211,7 +211,7 @@ TEST_F(LogAggregationTest, ARollTakesOfRunningContainersWhatMayGoAndOfEndedOnesA
   EXPECT_EQ(Gathered(), (Files{{"h_1_5", {"stderr", "syslog.1"}}}));
   EXPECT_EQ(Here(), (std::set<std::string>{kSecond + "/secret.1", kSecond + "/stdout"}))
       << "what has left is gone here";
-  Log("a", 2, "syslog.1");  // the program begins anew with this name
+  Log("a", 2, "syslog.1");  // the program begins a file of this name again
   Log("a", 2, "syslog.2");
   plan_.now = {6};
   EXPECT_EQ(Aggregate(), "");

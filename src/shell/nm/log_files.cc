@@ -17,8 +17,8 @@ using process::nm::AggregationPlan;
 using process::nm::LogPatterns;
 
 constexpr size_t kLogCopyBytes = 1 << 18;
-constexpr size_t kLogFilesMax = 10'000;        // of one container
-constexpr size_t kLogContainersMax = 100'000;  // of one application
+constexpr size_t kFilesOfContainerMax = 10'000;  // of one container
+constexpr size_t kLogContainersMax = 100'000;    // of one application
 
 base::Status ReadInto(const std::string& text, std::optional<Pattern>& out) {
   if (text.empty()) return {};
@@ -131,7 +131,7 @@ LogSources FindLogs(const AggregationPlan& plan, const std::string& below, const
       const base::Result<model::ContainerId> id = model::ParseContainerId(container.name);
       if (!id) continue;
       const base::Result<Fd> directory = OpenDirectory(app->get(), container.name);
-      const auto files = directory ? List(directory->get(), kLogFilesMax) : directory.error();
+      const auto files = directory ? List(directory->get(), kFilesOfContainerMax) : directory.error();
       if (!files) continue;
       for (const DirectoryEntry& file : *files) {
         if (!S_ISREG(file.info.st_mode) || (takes && !takes(*id, file.name))) continue;

@@ -21,13 +21,6 @@ using process::nm::AggregationPlan;
 /// Readers pass over files that end so.
 std::string Unfinished(const std::string& name) { return name + ".tmp"; }
 
-/// Below the user's directory.
-std::string DirectoryOf(const AggregationPlan& plan, const LogAggregationOptions& options) {
-  char bucket[16];
-  std::snprintf(bucket, sizeof bucket, "%04d", plan.app.number % 10000);
-  return "bucket-" + options.suffix + "/" + bucket + "/" + model::ToString(plan.app);
-}
-
 class MountedTarget final : public LogTarget {
  public:
   explicit MountedTarget(Fd directory) : directory_(std::move(directory)) {}
@@ -73,7 +66,7 @@ base::Result<Fd> OpenMounted(const AggregationPlan& plan, const LogAggregationOp
     return base::Error{options.root + "/" + plan.user + " belongs to user id " + std::to_string(info.st_uid) +
                        ": logs are not given to somebody else"};
   }
-  return MakeDirectories(user->get(), DirectoryOf(plan, options), 0770);
+  return MakeDirectories(user->get(), LogDirectory(plan.app, options), 0770);
 }
 
 /// A file without a name in one of the application's own log directories.
@@ -113,7 +106,7 @@ class HdfsTarget final : public LogTarget {
     if (!*user) {
       if (base::Status made = hdfs_.MakeDirectory(own, "770"); !made) return made.error();
     }
-    directory_ = own + "/" + DirectoryOf(plan_, options);
+    directory_ = own + "/" + LogDirectory(plan_.app, options);
     return hdfs_.MakeDirectory(directory_, "770");
   }
 
@@ -149,6 +142,12 @@ class HdfsTarget final : public LogTarget {
 };
 
 }  // namespace
+
+std::string LogDirectory(const model::ApplicationId& app, const LogAggregationOptions& options) {
+  char bucket[16];
+  std::snprintf(bucket, sizeof bucket, "%04d", app.number % 10000);
+  return "bucket-" + options.suffix + "/" + bucket + "/" + model::ToString(app);
+}
 
 base::Result<std::unique_ptr<LogTarget>> OpenLogTarget(const AggregationPlan& plan,
                                                        const LogAggregationOptions& options) {

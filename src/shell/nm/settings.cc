@@ -360,34 +360,46 @@ void ReadLogFiles(const HadoopConf& conf, LogAggregationOptions& logs) {
 
 void ReadLogAggregation(const HadoopConf& conf, NmSettings& out) {
   if (!conf.Bool("yarn.log-aggregation-enable", false)) return;
-  const auto keep = [&](const std::string& why) {
-    out.warnings.push_back(
-        "yarn.log-aggregation-enable: " + why +
-        "; logs stay on the node for yarn.nodemanager.log.retain-seconds and are served by its web port");
-  };
-  LogAggregationOptions& logs = out.log_aggregation;
   NoteLogRetention(conf, out);
   ReadLogRolls(conf, out);
   ReadLogPolicyOfNode(conf, out);
-  ReadLogFiles(conf, logs);
+  base::Result<LogAggregationOptions> place = ReadLogPlace(conf);
+  if (place && !place->web_hdfs.empty() && IsKerberos(conf))
+    place = base::Error{place->root + " lies in HDFS, and with Kerberos logs go to a file: URL alone"};
+  ReadLogFiles(conf, place ? *place : out.log_aggregation);
+  if (!place) {
+    out.warnings.push_back(
+        "yarn.log-aggregation-enable: " + place.error().message +
+        "; logs stay on the node for yarn.nodemanager.log.retain-seconds and are served by its web port");
+    return;
+  }
+  out.log_aggregation = std::move(*place);
+  out.log_aggregation.agent_user = OwnUser();
+  out.aggregate_logs = true;
+}
+
+}  // namespace
+
+base::Result<LogAggregationOptions> ReadLogPlace(const HadoopConf& conf) {
+  LogAggregationOptions logs;
   std::string name = conf.List("yarn.log-aggregation.file-formats", {"TFile"}).front();
   const std::string controller = conf.String("yarn.log-aggregation.file-controller." + name + ".class");
   const std::optional<LogFileFormat> format = FormatOf(name, controller);
   if (!format) {
-    return keep("yarn.log-aggregation.file-formats " + name + (controller.empty() ? "" : " of " + controller) +
-                " is not supported, write TFile or IFile");
+    return base::Error{"yarn.log-aggregation.file-formats " + name + (controller.empty() ? "" : " of " + controller) +
+                       " is not supported, write TFile or IFile"};
   }
   const std::string own = "yarn.log-aggregation." + name + ".remote-app-log-dir";
   std::string url = conf.String(own);
   const std::string key = url.empty() ? "yarn.nodemanager.remote-app-log-dir" : own;
   if (url.empty()) url = conf.String(key);
   const FileUrl at = LogLocation(conf, url);
-  if (!at.path.starts_with("/")) return keep(key + " " + url + " names no directory, write a file: or hdfs: URL");
+  if (!at.path.starts_with("/"))
+    return base::Error{key + " " + url + " names no directory, write a file: or hdfs: URL"};
   if (at.scheme == "hdfs" || at.scheme == "webhdfs" || at.scheme == "swebhdfs") {
-    if (IsKerberos(conf)) return keep(key + " " + url + ": with Kerberos logs go to a file: URL alone");
     logs.web_hdfs = WebAddresses(conf)(at.scheme, at.authority);
   } else if (at.scheme != "file") {
-    return keep(key + " " + url + " lies on " + at.scheme + "; write a file: or hdfs: URL");
+    return base::Error{key + " " + url + " lies on " + at.scheme + "; write a file: or hdfs: URL"};
   }
   logs.format = *format;
   logs.root = at.path;
@@ -396,11 +408,8 @@ void ReadLogAggregation(const HadoopConf& conf, NmSettings& out) {
     for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     logs.suffix = conf.String("yarn.nodemanager.remote-app-log-dir-suffix", "logs") + "-" + name;
   }
-  logs.agent_user = OwnUser();
-  out.aggregate_logs = true;
+  return logs;
 }
-
-}  // namespace
 
 void AddExecutorRules(const std::string& directory, HadoopConf& conf) {
   const std::string path = directory + "/container-executor.cfg";

@@ -64,6 +64,9 @@ struct NmSettings {
 /// the directory, where it is there and the configuration does not give them.
 void AddExecutorRules(const std::string& directory, config::HadoopConf& conf);
 
+/// Where the first of the configured formats of gathered logs lies, and how. Error: nothing here writes or reads it.
+base::Result<LogAggregationOptions> ReadLogPlace(const config::HadoopConf& conf);
+
 /// Reads and checks the whole configuration; what cannot be honoured is an Error with the key, the reason and what to
 /// write.
 base::Result<NmSettings> ReadNmSettings(const config::Settings& settings);

@@ -55,6 +55,25 @@ base::Result<std::optional<WebHdfs::Status>> WebHdfs::StatusOf(const std::string
   return std::optional(Status{info->at("modificationTime").get<int64_t>(), text("owner"), text("type") == "DIRECTORY"});
 }
 
+base::Result<std::vector<std::string>> WebHdfs::List(const std::string& path) const {
+  constexpr int64_t kMost = 64 << 20;
+  const auto answer = Transfer({.url = Url(path, "LISTSTATUS"), .follow = true, .to_bytes_max = kMost});
+  if (!answer) return answer.error();
+  if (answer->status != kOk) return Refusal(path, *answer);
+  const auto json = wire::json::Parse(answer->text, wire::json::kAnswer);
+  const auto part = [](const nlohmann::json& of, const char* name) {
+    return of.is_object() ? of.value(name, nlohmann::json()) : nlohmann::json();
+  };
+  const nlohmann::json files = json ? part(part(*json, "FileStatuses"), "FileStatus") : nlohmann::json();
+  if (!files.is_array()) return base::Error{path + ": WebHDFS gave no list"};
+  std::vector<std::string> names;
+  for (const nlohmann::json& file : files) {
+    const nlohmann::json name = part(file, "pathSuffix");
+    if (name.is_string()) names.push_back(name.get<std::string>());
+  }
+  return names;
+}
+
 base::Status WebHdfs::Order(const std::string& method, const std::string& path, const std::string& query) const {
   const auto answer = Transfer({.method = method, .url = Url(path, query)});
   if (!answer) return answer.error();

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 
@@ -22,6 +23,8 @@ class WebHdfs {
   };
   /// nullopt: nothing is there.
   base::Result<std::optional<Status>> StatusOf(const std::string& path) const;
+  /// Names in a directory.
+  base::Result<std::vector<std::string>> List(const std::string& path) const;
   /// With what is missing above it. `mode` as chmod has it, octal: "1777"; set whatever the name node masks.
   base::Status MakeDirectory(const std::string& path, const std::string& mode) const;
   /// A new file of the first `bytes` of the open file; what is there is replaced. By way of a data node.
