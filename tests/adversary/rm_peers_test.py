@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import urllib.error
@@ -137,7 +138,6 @@ class Texts(Test):
 
     def test_a_submission_of_many_small_files_costs_little(self):
         """As large as one may be: refused for the memory that its lists would take, or taken, stored and remembered."""
-        pid = self.cluster.processes["rm"].pid
         refusal = "org.apache.hadoop.thirdparty.protobuf.InvalidProtocolBufferException"
         for count, size, answer, most in ((40_000, 60, refusal, 16 << 10), (160_000, 0, refusal, 16 << 10), (3_900, 960, None, 24 << 10), (12_000, 60, None, 16 << 10)):
             with self.subTest(files=count):
@@ -301,7 +301,6 @@ class OpenNodes(Test):
         self.assertIn("is nobody's of this identity, and is removed", self.log("rm1") + self.log("rm2"))
         self.assertEqual(self.cluster.active(), leader)
 
-    def test_rows_that_are_none(self):
     def plant_rows(self, names, value):
         """How many ZooKeeper has taken: it refuses some names itself."""
         stranger, taken = self.peer(), 0
@@ -313,6 +312,25 @@ class OpenNodes(Test):
 
     def assert_left_out(self, leader, count, first):
         """The rows of strangers are told wherever an operator looks, and work goes on."""
+    @contextlib.contextmanager
+    def churn(self):
+        """Rows of a stranger's that come and go all the time."""
+        over, stranger = threading.Event(), self.peer()
+
+        def run():
+            while not over.is_set():
+                for i in range(20):
+                    stranger.create(f"/fairlead/test/rows/rm%2fapp,churn{i},1", b"vjunk", zookeeper_peer.OPEN)
+                for i in range(20):
+                    stranger.delete(f"/fairlead/test/rows/rm%2fapp,churn{i},1")
+        thread = threading.Thread(target=run)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+
         cluster = self.cluster.get("/fairlead/v1/cluster")
         self.assertEqual((cluster["unread_rows"], cluster["unread_first"]), (count, first))
         metrics = urllib.request.urlopen(f"{self.cluster.url(leader)}/metrics", timeout=10).read().decode()
@@ -326,6 +344,7 @@ class OpenNodes(Test):
 
         """Thousands, some as large as a node may be, with names that are paths or that terminals obey, before the managers were and beside their rows."""
         self.plant_root()
+    def test_rows_that_are_none(self):
         self.plant("/fairlead/test/rows")
         count = self.plant_rows([f"rm%2fapp,{i},1" for i in range(2000)] + ["..%2f..%2fetc", "\x1b]0;owned", "rm%2fkey,amrm", ",", "\u202eowned"], b"\xff" * 200)
         count += self.plant_rows([f"rm%2fkey,{kind},{version}" for kind in ("nm", "amrm") for version in (1, 2, 7)], b"\x01" + b"A" * (900 << 10))
@@ -336,14 +355,14 @@ class OpenNodes(Test):
         kept = self.cluster.submit_sleeper()
         self.cluster.wait(lambda: self.cluster.has_container(kept), "a container")
         # Those in the way of later rows are removed, a thousand at a time; others stay where they are, and are none of ours later either.
-        before = {name for name in self.peer().children("/fairlead/test/rows")}
-        self.assertIn("..%2f..%2fetc", before)
+        self.assertIn("..%2f..%2fetc", self.peer().children("/fairlead/test/rows"))
         self.plant_rows([f"rm%2fapp,application_1_{i},1" for i in range(2000)] + ["rm%2fkey,late,0", "rm%2flabels,,1"], b"vjunk")
         self.plant_rows([f"rm%2fapp,large{i},1" for i in range(40)], b"v" + b"A" * (900 << 10))
-        took = time.monotonic()
-        self.cluster.kill(leader)
-        leader = self.cluster.await_active(other_than=leader)
-        self.assertLess(time.monotonic() - took, 15)
+        with self.churn():
+            took = time.monotonic()
+            self.cluster.kill(leader)
+            leader = self.cluster.await_active(other_than=leader)
+            self.assertLess(time.monotonic() - took, 15)
         self.cluster.wait_for_nodes(1)
         self.assert_left_out(leader, self.cluster.get("/fairlead/v1/cluster")["unread_rows"], ",")
         self.assertGreaterEqual(self.cluster.get("/fairlead/v1/cluster")["unread_rows"], 2042)
