@@ -32,4 +32,12 @@ void KeepLargeFreedPages(bool keep) {
   if (!setting.empty()) mallctl(setting.c_str(), nullptr, nullptr, &ms, sizeof(ms));
 }
 
+void GiveBackFreedPages() {
+  unsigned arena = 0;
+  size_t size = sizeof(arena);
+  if (mallctl == nullptr || mallctl("thread.arena", &arena, &size, nullptr, 0) != 0) return;
+  mallctl("thread.tcache.flush", nullptr, nullptr, nullptr, 0);
+  mallctl(("arena." + std::to_string(arena) + ".purge").c_str(), nullptr, nullptr, nullptr, 0);
+}
+
 }  // namespace fairlead::base

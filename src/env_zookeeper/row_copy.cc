@@ -64,10 +64,10 @@ void RowCopy::Know(const std::vector<std::string>& names) {
   std::map<std::string, Listed> listed;
   for (const std::string& name : names) {
     const auto known = names_.find(name);
-    const Listed one = known != names_.end() ? known->second : Listed{ParseRowName(name), 0};
+    Listed one = known != names_.end() ? std::move(known->second) : Listed{ParseRowName(name), 0};
     // Of a transaction since /head was read, or nobody's: which of them the next look at /head tells.
     if (one.IsRow() && one.row->version > head_.version) listed_ = 0;
-    listed.emplace(name, one);
+    listed.emplace_hint(listed.end(), name, std::move(one));
   }
   names_ = std::move(listed);
 }
@@ -84,9 +84,12 @@ void RowCopy::Choose() {
   if (rows.size() <= head_.rows) return FetchRows(rows);
   if (!missing_.empty()) {
     const auto look = [this](const std::string& path, Answer done) { session_->Look(path, std::move(done)); };
-    return Each(
-        look, [this](const std::string& name, const Node& node) { names_[name].made = node.made; },
-        [this] { Choose(); });
+    const auto know = [this](const std::string& name, Rc rc, const Node& node) {
+      if (rc == Rc::kOk) names_[name].made = node.made;
+      if (rc == Rc::kNoNode) names_.erase(name);  // strangers come and go
+      return rc == Rc::kOk || rc == Rc::kNoNode;
+    };
+    return Each(look, know, [this] { Choose(); });
   }
   rows = MayBeOurs(std::move(rows), head_.rows, head_.version, head_times_);
   if (rows.size() <= head_.rows) return FetchRows(rows);
@@ -126,10 +129,12 @@ void RowCopy::FetchParts(Nodes& held) {
 
 void RowCopy::Fetch(std::function<void()> then) {
   const auto get = [this](const std::string& path, Answer done) { session_->Get(path, false, std::move(done)); };
-  const auto take = [this](const std::string& name, const Node& node) {
+  const auto take = [this](const std::string& name, Rc rc, const Node& node) {
+    if (rc != Rc::kOk) return false;
     ++fetched_;
     names_[name].made = node.made;
     nodes_[name] = node.value;
+    return true;
   };
   Each(get, take, std::move(then));
 }
@@ -157,9 +162,7 @@ void RowCopy::AskMore() {
 
 void RowCopy::Answered(const std::string& name, Rc rc, const Node& node) {
   --under_way_;
-  if (rc == Rc::kOk) {
-    use_(name, node);
-  } else {
+  if (!use_(name, rc, node)) {
     rc_ = rc;
     reason_ = layout_.Row(name) + " cannot be read";
     missing_.clear();

@@ -74,7 +74,7 @@ class RowCopy {
   };
   using Answer = std::function<void(Rc, Node)>;
   using Ask = std::function<void(const std::string& path, Answer done)>;
-  using Use = std::function<void(const std::string& name, const Node& node)>;
+  using Use = std::function<bool(const std::string& name, Rc rc, const Node& node)>;  // false: it is needed
 
   void Begin();
   void Clear();

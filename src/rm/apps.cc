@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/stored.h"
+#include "base/large_stored.h"
 #include "model/queue_lifetimes.h"
 #include "model/rejection.h"
 #include "rm/access.h"
@@ -144,7 +144,9 @@ void Apps::On(const model::scheduler::AppAccepted& effect) {
   }
   ++submitted_;
   SetState(app, AppEvent::kStart, AppState::kNewSaving);
-  context_.Store({RowOf(app)}, {Continuation::After::kAppNew, app.index, 0, {}});
+  std::vector<model::rm::StoreRow> rows;
+  rows.push_back(RowOf(app));  // a list in braces would copy it
+  context_.Store(std::move(rows), {Continuation::After::kAppNew, app.index, 0, {}});
 }
 
 // When the queue in which the application was placed refuses it, it is as if nothing had been submitted.
@@ -482,21 +484,27 @@ App* Apps::Require(model::rm::CallToken call, const model::ApplicationId& id) {
   return app;
 }
 
-model::rm::StoreRow Apps::RowOf(const App& app) const {
+// The submission may have megabytes: it is lent to the record, and they are copied once, into the row.
+model::rm::StoreRow Apps::RowOf(App& app) const {
   model::rm::AppRecord record;
-  record.submission = app.submission;
   record.submitted = app.submitted;
   record.started = app.started;
   record.launched = app.launched;
   record.finished = app.finished;
   record.expires = app.expires;
   record.diagnostics = app.diagnostics;
+  const std::string key = ToString(app.submission.id);
+  std::string context;  // of no use in the row of one that has ended
+  std::swap(record.submission, app.submission);
   if (app.state == AppState::kFinalSaving) {
     record.final_state = app.target == AppState::kFinishing ? AppState::kFinished : app.target;
     record.diagnostics += app.pending_diagnostics;
-    record.submission.context.clear();
+    std::swap(context, record.submission.context);
   }
-  return {kAppTable, ToString(app.submission.id), base::EncodeStored(record), false};
+  std::string value = base::EncodeLargeStored(record, record.submission.context.size() + record.diagnostics.size());
+  std::swap(record.submission, app.submission);
+  if (!context.empty()) app.submission.context = std::move(context);
+  return {kAppTable, key, std::move(value), false};
 }
 
 void Apps::On(const model::rm::MoveApp& event) {

@@ -94,7 +94,8 @@ class Apps {
   void ForEach(Visit&& visit) {
     table_.ForEach(std::forward<Visit>(visit));
   }
-  model::rm::StoreRow RowOf(const App& app) const;
+  /// `app` is as before then.
+  model::rm::StoreRow RowOf(App& app) const;
 
   /// Empty when the table agrees with itself, else what differs.
   std::string Check() const;

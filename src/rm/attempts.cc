@@ -103,7 +103,9 @@ void Attempts::MarkLaunched(App& app, Attempt& attempt, AttemptEvent event) {
   AwaitMaster(app, attempt, Timer::Kind::kMaster);
   if (app.launched.ms == 0) {
     app.launched = context_.wall();
-    context_.Store({apps_.RowOf(app)});
+    std::vector<model::rm::StoreRow> rows;
+    rows.push_back(apps_.RowOf(app));
+    context_.Store(std::move(rows));
   }
 }
 

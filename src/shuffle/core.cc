@@ -1,6 +1,7 @@
 #include "shuffle/core.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/bytes.h"
 #include "base/check.h"
@@ -79,6 +80,15 @@ base::Result<StoredRow> Read(const model::shuffle::Restore& row) {
     out.registration = std::make_shared<Executor>(std::move(*registration));
   }
   return out;
+}
+
+/// Memory of a registration.
+size_t BytesOf(const std::string& id, const Executor& executor) {
+  constexpr size_t kBesides = 64;  // of the counted pointer, and of the allocator
+  size_t bytes = sizeof(std::pair<std::string, Registry::ExecutorRef>) + id.size() + sizeof(Executor) + kBesides +
+                 executor.shuffle_manager.size();
+  for (const LocalDir& dir : executor.dirs) bytes += sizeof(LocalDir) + dir.path.size() + dir.below_root.size();
+  return bytes;
 }
 
 bool ById(const std::pair<std::string, Registry::ExecutorRef>& entry, std::string_view id) { return entry.first < id; }
@@ -194,19 +204,50 @@ std::string Core::Validate(const model::shuffle::RegisterExecutor& event, const 
   return "";
 }
 
-void Core::On(base::Instant, const model::shuffle::RegisterExecutor& event, Effects& out) {
+std::string Core::MakeRoom(base::Instant now, const std::string& app, size_t bytes, Effects& out) {
+  const auto full = [&](const std::string& whose, size_t most) {
+    ++refused_;
+    return "java.lang.IllegalStateException: too many registrations of " + whose + ": they take more than " +
+           std::to_string(most) + " bytes";
+  };
+  const auto draft = draft_apps_.find(app);
+  const Registry::App* known = draft != draft_apps_.end() ? draft->second.get() : registry_->FindApp(app);
+  if ((known != nullptr ? known->bytes : 0) + bytes > config_.app_bytes_max) {
+    return full("application " + app, config_.app_bytes_max);
+  }
+  while ((draft_ ? *draft_ : *registry_).bytes_ + pending_bytes_ + bytes > config_.bytes_max) {
+    const auto longest = std::min_element(gone_.begin(), gone_.end(), [](const auto& a, const auto& b) {
+      return (a.second.looks > 0 ? a.second.since : base::Instant::Max()) <
+             (b.second.looks > 0 ? b.second.since : base::Instant::Max());
+    });
+    if (longest == gone_.end() || longest->second.looks == 0) {
+      next_sweep_ = std::min(next_sweep_, now + config_.full_interval);
+      return full("all applications", config_.bytes_max);
+    }
+    const std::string name = longest->first;
+    SendPersist(Forget(name), Pending{0, false, name, {}, nullptr, {}}, out);
+    out.push_back(model::shuffle::Forgotten{name, "its directories are gone, and others need the room"});
+  }
+  return "";
+}
+
+void Core::On(base::Instant now, const model::shuffle::RegisterExecutor& event, Effects& out) {
   auto executor = std::make_shared<Executor>();
   for (const std::string& dir : event.local_dirs) executor->dirs.push_back(PlaceDir(dir, config_.local_roots));
   executor->sub_dirs_per_local_dir = event.sub_dirs_per_local_dir;
   executor->shuffle_manager = event.shuffle_manager;
-  if (std::string error = Validate(event, *executor); !error.empty()) {
+  const size_t bytes = BytesOf(event.executor, *executor);
+  std::string error = Validate(event, *executor);
+  if (error.empty()) error = MakeRoom(now, event.app, bytes, out);
+  if (!error.empty()) {
     out.push_back(Answered{event.token, std::move(error)});
     return;
   }
   executor->generation = ++last_generation_;
   StoreRow row{std::string(kExecutorTable), ExecutorKey(event.app, event.executor), {}, false};
   row.value = base::EncodeStored(*executor);
-  SendPersist({std::move(row)}, Pending{event.token, true, event.app, event.executor, std::move(executor), {}}, out);
+  SendPersist({std::move(row)}, Pending{event.token, true, event.app, event.executor, std::move(executor), {}, bytes},
+              out);
 }
 
 void Core::On(base::Instant, const model::shuffle::StartApp& event, Effects& out) {
@@ -251,6 +292,7 @@ void Core::On(base::Instant, const model::shuffle::Persisted& event, Effects& ou
   if (found == pending_.end()) return;
   Pending pending = std::move(found->second);
   pending_.erase(found);
+  pending_bytes_ -= pending.bytes;
   if (event.error.empty()) {
     if (pending.registration) AddExecutor(pending.app, pending.executor, std::move(pending.registration));
     if (pending.secret) Edit(pending.app).secret = std::move(pending.secret);
@@ -260,7 +302,7 @@ void Core::On(base::Instant, const model::shuffle::Persisted& event, Effects& ou
       Answered{pending.token, event.error.empty() ? "" : "java.io.IOException: cannot store: " + event.error});
 }
 
-void Core::On(base::Instant, const model::shuffle::Probed& event, Effects& out) {
+void Core::On(base::Instant now, const model::shuffle::Probed& event, Effects& out) {
   if (registry_->FindApp(event.app) == nullptr) return;
   if (draining_) {
     if (event.connections == 0 && event.idle >= draining_->idle) {
@@ -269,10 +311,11 @@ void Core::On(base::Instant, const model::shuffle::Probed& event, Effects& out) 
       draining_->quiet.erase(event.app);
     }
   }
-  int& looks = looks_without_dirs_[event.app];
-  looks = event.dirs_exist || event.connections > 0 ? 0 : looks + 1;
+  Gone& gone = gone_[event.app];
+  if (gone.looks == 0) gone.since = now;
+  gone.looks = event.dirs_exist || event.connections > 0 ? 0 : gone.looks + 1;
   std::string reason;
-  if (looks >= 2) {
+  if (gone.looks >= 2) {
     reason = "its directories are gone";
   } else if (event.connections == 0 && event.idle > config_.app_idle_max) {
     reason = "nothing was asked of it for " + std::to_string(event.idle.millis() / 1000) + " s";
@@ -314,7 +357,7 @@ void Core::Sweep(Effects& out) {
 
 std::vector<StoreRow> Core::Forget(const std::string& app) {
   std::vector<StoreRow> rows;
-  looks_without_dirs_.erase(app);
+  gone_.erase(app);
   Registry::App& entry = Edit(app);
   for (const auto& [id, executor] : entry.executors) {
     rows.push_back({std::string(kExecutorTable), ExecutorKey(app, id), {}, true});
@@ -329,6 +372,7 @@ std::vector<StoreRow> Core::Forget(const std::string& app) {
   base::Encode(secret.key, app);
   rows.push_back(std::move(secret));
   Edit().executors_ -= entry.executors.size();
+  Edit().bytes_ -= std::exchange(entry.bytes, 0);
   entry.executors.clear();
   entry.secret.reset();
   return rows;
@@ -336,6 +380,7 @@ std::vector<StoreRow> Core::Forget(const std::string& app) {
 
 uint64_t Core::SendPersist(std::vector<StoreRow> rows, Pending pending, Effects& out) {
   const uint64_t txn = ++last_txn_;
+  pending_bytes_ += pending.bytes;
   pending_.emplace(txn, std::move(pending));
   out.push_back(model::shuffle::Persist{txn, std::move(rows)});
   return txn;
@@ -357,9 +402,16 @@ Registry::App& Core::Edit(const std::string& app) {
 }
 
 void Core::AddExecutor(const std::string& app, const std::string& executor, Registry::ExecutorRef registration) {
-  auto& executors = Edit(app).executors;
+  Registry::App& entry = Edit(app);
+  auto& executors = entry.executors;
+  const size_t bytes = BytesOf(executor, *registration);
+  entry.bytes += bytes;
+  Edit().bytes_ += bytes;
   const auto place = std::lower_bound(executors.begin(), executors.end(), executor, ById);
   if (place != executors.end() && place->first == executor) {
+    const size_t before = BytesOf(executor, *place->second);
+    entry.bytes -= before;
+    Edit().bytes_ -= before;
     place->second = std::move(registration);
     return;
   }
@@ -369,19 +421,25 @@ void Core::AddExecutor(const std::string& app, const std::string& executor, Regi
 
 std::string Core::CheckInvariants() const {
   size_t count = 0;
+  size_t bytes = 0;
   for (const auto& [name, app] : registry_->apps_) {
+    size_t of_app = 0;
     if (app->executors.empty() && !app->secret) return "application " + name + " is empty";
     for (size_t i = 0; i < app->executors.size(); ++i) {
       const auto& [id, executor] = app->executors[i];
       if (i > 0 && app->executors[i - 1].first >= id) return "executors of " + name + " are out of order";
       if (executor == nullptr || executor->generation > last_generation_)
         return "executor " + id + " has no generation";
+      of_app += BytesOf(id, *executor);
       for (const LocalDir& dir : executor->dirs) {
         if (dir.root != LocalDir::kNoRoot && dir.root >= config_.local_roots.size()) return "root of " + dir.path;
       }
     }
     count += app->executors.size();
+    bytes += of_app;
+    if (of_app != app->bytes) return "bytes of " + name;
   }
+  if (bytes != registry_->bytes_) return "bytes";
   if (count != registry_->executors_) return "count of executors";
   if (draft_) return "a draft outlived its Step";
   return "";
@@ -403,9 +461,10 @@ uint64_t Core::StateHash() const {
     hasher.Mix(pending.executor);
     hasher.Mix(pending.token);
   }
-  for (const auto& [name, looks] : looks_without_dirs_) {
+  for (const auto& [name, gone] : gone_) {
     hasher.Mix(name);
-    hasher.Mix(static_cast<uint64_t>(looks));
+    hasher.Mix(static_cast<uint64_t>(gone.looks));
+    hasher.Mix(static_cast<uint64_t>(gone.since.ns));
   }
   hasher.Mix(static_cast<uint64_t>(next_sweep_.ns));
   if (draining_) {

@@ -36,6 +36,11 @@ struct Config {
   /// While it drains it looks so often whether anything is still asked for.
   base::Duration drain_interval = base::Duration::Seconds(1);
   size_t executors_max = 1'000'000;
+  /// Memory of all registrations, and of one application's; a real executor's takes 1 to 4 KiB.
+  size_t bytes_max = 256 << 20;
+  size_t app_bytes_max = 64 << 20;
+  /// While there is no more room it looks for directories that are gone so often.
+  base::Duration full_interval = base::Duration::Seconds(10);
 };
 
 /// The registry at one moment, shared with other threads. Lookups are O(log apps + log executors).
@@ -45,6 +50,7 @@ class Registry {
   struct App {
     std::optional<std::string> secret;
     std::vector<std::pair<std::string, ExecutorRef>> executors;  // by id
+    size_t bytes = 0;                                            // of them
   };
 
   const App* FindApp(std::string_view app) const;
@@ -53,11 +59,14 @@ class Registry {
   ExecutorRef FindShared(std::string_view app, std::string_view executor) const;
   const std::map<std::string, std::shared_ptr<const App>, std::less<>>& apps() const { return apps_; }
   size_t executors() const { return executors_; }
+  /// Memory of them all.
+  size_t bytes() const { return bytes_; }
 
  private:
   friend class Core;
   std::map<std::string, std::shared_ptr<const App>, std::less<>> apps_;
   size_t executors_ = 0;
+  size_t bytes_ = 0;
 };
 
 /// Places `path` below one of `roots` (both absolute): the longest root that is a prefix of it, component by component,
@@ -91,8 +100,15 @@ class Core {
   /// Empty when all invariants hold, else what is wrong.
   std::string CheckInvariants() const;
   uint64_t StateHash() const;
+  /// Registrations that found no room.
+  uint64_t refused() const { return refused_; }
 
  private:
+  /// Of an application whose directories were gone at the last look, without an open connection.
+  struct Gone {
+    int looks = 0;
+    base::Instant since;
+  };
   struct Pending {
     uint64_t token = 0;
     bool answer = false;
@@ -100,6 +116,7 @@ class Core {
     std::string executor;                // of a registration
     Registry::ExecutorRef registration;  // set: to be added
     std::optional<std::string> secret;   // set: to be added
+    size_t bytes = 0;                    // of the registration
   };
 
   void On(base::Instant now, const model::shuffle::Restore& event, Effects& out);
@@ -116,6 +133,8 @@ class Core {
   /// Takes the application out and gives the rows that remove it from the store.
   std::vector<model::shuffle::StoreRow> Forget(const std::string& app);
   uint64_t SendPersist(std::vector<model::shuffle::StoreRow> rows, Pending pending, Effects& out);
+  /// Why a registration of so many bytes finds none; empty: it does. What is gone for longest goes for it.
+  std::string MakeRoom(base::Instant now, const std::string& app, size_t bytes, Effects& out);
   std::string Validate(const model::shuffle::RegisterExecutor& event, const model::shuffle::Executor& executor) const;
   Registry::App& Edit(const std::string& app);
   Registry& Edit();
@@ -126,7 +145,9 @@ class Core {
   std::shared_ptr<Registry> draft_;  // being changed in this Step
   std::map<std::string, std::shared_ptr<Registry::App>> draft_apps_;
   std::map<uint64_t, Pending> pending_;
-  std::map<std::string, int> looks_without_dirs_;
+  std::map<std::string, Gone> gone_;
+  size_t pending_bytes_ = 0;
+  uint64_t refused_ = 0;
   uint64_t last_txn_ = 0;
   uint64_t last_generation_ = 0;
   bool started_ = false;

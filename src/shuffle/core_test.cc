@@ -181,6 +181,57 @@ TEST_F(ShuffleCore, IdleLimitIsTheLastResort) {
   EXPECT_EQ(core_.View()->FindApp("app"), nullptr);
 }
 
+class SmallShuffleCore : public ShuffleCore {
+ protected:
+  SmallShuffleCore() : ShuffleCore({.local_roots = {"/data1"}, .bytes_max = 16'000, .app_bytes_max = 4000}) {}
+  /// The refusal; empty: it is registered.
+  std::string Try(const std::string& app, int executor) {
+    Step({Registration(1, app, std::to_string(executor))});
+    if (const auto* answer = Effect<ms::Answered>()) return answer->error;
+    std::vector<ms::Event> stored;
+    for (const auto& effect : effects_) {
+      if (const auto* persist = std::get_if<ms::Persist>(&effect)) stored.emplace_back(ms::Persisted{persist->txn, ""});
+    }
+    const Core::Effects before = effects_;
+    Step(stored);
+    effects_ = before;
+    return "";
+  }
+  int Fill(const std::string& app) {
+    int taken = 0;
+    while (Try(app, taken).empty()) ++taken;
+    return taken;
+  }
+};
+
+TEST_F(SmallShuffleCore, RegistrationsHaveABoundOfBytes) {
+  const int of_one = Fill("greedy");
+  EXPECT_GT(of_one, 5);
+  EXPECT_THAT(Try("greedy", of_one), HasSubstr("of application greedy: they take more than 4000 bytes"));
+  EXPECT_EQ(Try("greedy", 0), Try("greedy", 1)) << "in their own place either, while both are there";
+  EXPECT_EQ(Try("another", 1), "");
+  for (int i = 0; i < 10; ++i) Fill("stranger-" + std::to_string(i));
+  EXPECT_THAT(Try("honest", 1), HasSubstr("of all applications: they take more than 16000 bytes"));
+  EXPECT_LE(core_.View()->bytes(), 16'000u);
+  EXPECT_GT(core_.refused(), 12u);
+  // It looks soon which of them are gone, and these make room: the longest gone first.
+  EXPECT_LE(core_.NextDeadline(), now_ + base::Duration::Seconds(10));
+  now_ = core_.NextDeadline();
+  Step({});
+  EXPECT_NE(Effect<ms::Probe>(), nullptr);
+  Step(
+      {ms::Probed{"stranger-1", false, 0, {}}, ms::Probed{"greedy", true, 0, {}}, ms::Probed{"another", false, 1, {}}});
+  now_ = now_ + base::Duration::Seconds(1);
+  Step({ms::Probed{"stranger-0", false, 0, {}}});
+  EXPECT_EQ(Try("honest", 1), "");
+  ASSERT_NE(Effect<ms::Forgotten>(), nullptr);
+  EXPECT_EQ(Effect<ms::Forgotten>()->app, "stranger-1");
+  EXPECT_NE(core_.View()->Find("honest", "1"), nullptr);
+  EXPECT_NE(core_.View()->FindApp("stranger-0"), nullptr);
+  Step({ms::StopApp{9, "greedy", false}});
+  EXPECT_EQ(core_.View()->FindApp("greedy"), nullptr);
+}
+
 TEST_F(ShuffleCore, DrainsUntilNothingIsAskedFor) {
   Register("app", "1");
   Register("other", "1");

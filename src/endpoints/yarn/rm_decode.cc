@@ -168,7 +168,7 @@ model::rm::NodeContainer ToNodeContainer(const w::NMContainerStatusProto& status
 }  // namespace
 
 base::Result<model::rm::Submission> ToSubmission(const w::ApplicationSubmissionContextProto& context,
-                                                 const Submitter& caller) {
+                                                 const Submitter& caller, size_t encoded) {
   if (!context.application_id) return base::Error{"ApplicationSubmissionContext has no application id"};
   if (base::Status tags = CheckTags(context.application_tags); !tags.ok()) return tags.error();
   if (context.am_container_resource_request.size() > kListMax) {
@@ -211,7 +211,9 @@ base::Result<model::rm::Submission> ToSubmission(const w::ApplicationSubmissionC
       target = acl.acl.value_or("");
     }
   }
-  submission.context = context.Encode();
+  submission.context.reserve(encoded);
+  context.AppendTo(submission.context);
+  if (submission.context.size() < encoded / 2) submission.context.shrink_to_fit();  // the rest was unknown fields
   const base::Status whole = Within("application_submission_context", submission.context.size(), kSubmissionMax);
   if (!whole.ok()) return whole.error();
   return submission;

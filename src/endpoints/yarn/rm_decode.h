@@ -31,9 +31,10 @@ struct Submitter {
 };
 
 /// ApplicationSubmissionContextProto, with Hadoop's defaults for queue, name and type
-/// (ClientRMService.submitApplication).
+/// (ClientRMService.submitApplication). `encoded`: the bytes that it came in, so that those of a large one are not
+/// copied as they grow; 0: not known.
 base::Result<model::rm::Submission> ToSubmission(const wire::yarn::ApplicationSubmissionContextProto& context,
-                                                 const Submitter& caller);
+                                                 const Submitter& caller, size_t encoded = 0);
 base::Result<model::rm::RegisterMaster> ToEvent(const wire::yarn::RegisterApplicationMasterRequestProto& request,
                                                 const model::ApplicationAttemptId& attempt);
 /// A list of the call that is longer than kListMax.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/freed_pages.h"
 #include "endpoints/yarn/rm_convert.h"
 #include "endpoints/yarn/rm_decode.h"
 #include "endpoints/yarn/text_bounds.h"
@@ -160,10 +161,11 @@ void ResourceManager::Submit(const rpc::IncomingCall& call) {
   const rpc::CallToken to = call.token;
   if (!request->application_submission_context) return RefuseMissing(call, "application submission context");
   if (!request->application_submission_context->am_container_spec) return RefuseMissing(call, "launch context");
-  base::Result<m::Submission> submission = endpoints::yarn::ToSubmission(*request->application_submission_context,
-                                                                         SubmitterOf(call.caller.user, call.peer.host));
+  base::Result<m::Submission> submission = endpoints::yarn::ToSubmission(
+      *request->application_submission_context, SubmitterOf(call.caller.user, call.peer.host), call.request.size());
   if (!submission.ok()) return RefuseRequest(call, submission.error(), "java.lang.IllegalArgumentException: ");
   request.reset();  // the submission has its bytes, and is stored and stepped from here on
+  if (call.request.size() > kLargeSubmission) base::GiveBackFreedPages();
   // In another's name: nothing else says who it was.
   const std::string gateway = call.caller.real_user.empty() ? "" : WhoActs(call.caller);
   const model::ApplicationId id = submission->id;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/freed_pages.h"
 #include "base/text.h"
 #include "endpoints/yarn/refusals.h"
 #include "endpoints/yarn/text_bounds.h"
@@ -338,6 +339,11 @@ void ResourceManager::Post(m::OuterEvent event) {
   loop_.Post(alive_([this] { Drain(); }));
 }
 
+static bool IsLarge(const m::OuterEvent& event) {
+  const auto* submit = std::get_if<m::Submit>(&event);
+  return submit != nullptr && submit->submission.context.size() > kLargeSubmission;
+}
+
 // Steps until the inbox is empty: what arrived in one turn of the loop is one batch.
 void ResourceManager::Drain() {
   drain_posted_ = false;
@@ -347,7 +353,6 @@ void ResourceManager::Drain() {
   for (bool first = true; MayAct(); first = false) {
     DispatchAll();
     if (!first && inbox_.empty()) break;
-    batch_.clear();
     std::swap(batch_, inbox_);
     const base::Instant now = loop_.Now();
     const base::WallTime wall = loop_.Wall();
@@ -357,6 +362,10 @@ void ResourceManager::Drain() {
     counters_.events += batch_.size();
     ++counters_.batches;
     if (options_.on_batch) options_.on_batch({now, wall, batch_, effects_, *machine_});
+    // A submission's megabytes are not needed while the store's thread takes as many.
+    const bool large = std::any_of(batch_.begin(), batch_.end(), IsLarge);
+    batch_.clear();
+    if (large) base::GiveBackFreedPages();
   }
   draining_ = false;
   ArmTimer();
@@ -388,10 +397,10 @@ void ResourceManager::Answered(m::CallToken call, const m::OuterEffect& effect) 
 
 void ResourceManager::Dispatch(m::OuterEffect& effect) {
   std::visit(
-      [&](const auto& e) {
+      [&](auto& e) {
         using E = std::decay_t<decltype(e)>;
         if constexpr (std::is_same_v<E, m::Persist>) {
-          Commit(e);
+          Commit(std::move(e));
         } else if constexpr (std::is_same_v<E, m::LaunchMaster>) {
           launcher_->Launch(e);
         } else if constexpr (std::is_same_v<E, m::StopContainers>) {
@@ -409,14 +418,16 @@ void ResourceManager::Dispatch(m::OuterEffect& effect) {
       effect);
 }
 
-void ResourceManager::Commit(const m::Persist& persist) {
+void ResourceManager::Commit(m::Persist persist) {
   if (!store_ || !options_.recovery) {
     Post(m::Persisted{persist.txn, true, ""});
     return;
   }
   std::vector<env::Row> rows;
-  for (const m::StoreRow& row : persist.rows) {
-    rows.push_back({row.table, row.key, row.remove ? std::nullopt : std::optional<std::string>(row.value)});
+  for (m::StoreRow& row : persist.rows) {
+    std::optional<std::string> value;
+    if (!row.remove) value = std::move(row.value);
+    rows.push_back({std::move(row.table), std::move(row.key), std::move(value)});
   }
   store_->Commit(std::move(rows),
                  alive_([this, txn = persist.txn, began = loop_.ReadClock()](const env::CommitStatus& status) {

@@ -329,7 +329,7 @@ class ResourceManager {
 
   void Drain();
   void Dispatch(model::rm::OuterEffect& effect);
-  void Commit(const model::rm::Persist& persist);
+  void Commit(model::rm::Persist persist);
   void StoreLost(const env::CommitError& error);
   void Answered(model::rm::CallToken call, const model::rm::OuterEffect& effect);
   void ArmTimer();

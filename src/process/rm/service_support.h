@@ -12,6 +12,9 @@ namespace fairlead::process::rm {
 inline constexpr base::BudgetKind kLargeRead = wire::hadoop_rpc::MessageKind(
     wire::hadoop_rpc::kLargeCall.name, wire::hadoop_rpc::kLargeCall.bytes, 256 << 10, 32, 5 << 20);
 
+/// Bytes above which what a submission has freed is given back at once.
+inline constexpr size_t kLargeSubmission = 1 << 20;
+
 template <class Request>
 std::optional<Request> ResourceManager::Parse(const rpc::IncomingCall& call) {
   Request request;

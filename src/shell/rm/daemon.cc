@@ -141,7 +141,8 @@ void Observe(Daemon& daemon, const RmSettings& settings, process::rm::ResourceMa
   };
   options.on_batch = [&daemon](const process::rm::Batch& batch) {
     if (!daemon.journal) return;
-    daemon.journal->Append({batch.now, batch.wall, base::EncodeStored(batch.events), EffectHash(batch.effects)});
+    const uint64_t effect_hash = EffectHash(batch.effects);
+    daemon.journal->Append({batch.now, batch.wall, EncodeEvents(batch.events), effect_hash});
     if (!daemon.journal->full()) return;
     JournalHeader header = daemon.journal_header;
     SetState(header, batch.machine);

@@ -21,11 +21,13 @@ constexpr base::Duration kFlushDelay = base::Duration::Millis(200);
 
 }  // namespace
 
-uint32_t Crc32c(std::string_view bytes) {
+uint32_t Crc32c(const std::vector<std::string_view>& parts) {
   boost::crc_optimal<32, 0x1EDC6F41, 0xFFFFFFFF, 0xFFFFFFFF, true, true> crc;
-  crc.process_bytes(bytes.data(), bytes.size());
+  for (const std::string_view part : parts) crc.process_bytes(part.data(), part.size());
   return crc.checksum();
 }
+
+uint32_t Crc32c(std::string_view bytes) { return Crc32c(std::vector{bytes}); }
 
 base::Result<std::unique_ptr<JournalWriter>> JournalWriter::Open(env::Loop& loop, env::Disk& disk,
                                                                  const std::string& path, const JournalHeader& header,
@@ -86,7 +88,7 @@ base::Status JournalWriter::Begin(const JournalHeader& header) {
   file_ = std::move(file).value();
   buffer_ = kMagic;
   bytes_ = 0;
-  Put(encoded);
+  Put({encoded});
   batch_bytes_ = 0;
   return {};
 }
@@ -110,27 +112,43 @@ JournalWriter::Size JournalWriter::size() const {
 
 void JournalWriter::Append(const JournalBatch& batch) {
   if (!file_) return;
-  Put(base::EncodeStored(batch));
+  // As base::EncodeStored(batch), whose events may be megabytes and are not copied.
+  std::string before;
+  std::string after;
+  base::Encode<base::Form::kStored>(before, batch.now);
+  base::Encode<base::Form::kStored>(before, batch.wall);
+  base::PutVarint(before, batch.events.size());
+  base::Encode<base::Form::kStored>(after, batch.effect_hash);
+  std::string head(1, static_cast<char>(base::kStoredFormat));
+  base::PutVarint(head, before.size() + batch.events.size() + after.size());
+  Put({head, before, batch.events, after});
   if (buffer_.size() >= kFlushBytes) return Flush();
   if (!flush_timer_.waits()) flush_timer_.After(kFlushDelay, [this] { Flush(); });
 }
 
-void JournalWriter::Put(std::string_view payload) {
-  if (bytes_ + payload.size() > bytes_max_) {
+void JournalWriter::Put(const std::vector<std::string_view>& payload) {
+  size_t size = 0;
+  for (const std::string_view part : payload) size += part.size();
+  if (bytes_ + size > bytes_max_) {
     return Stop("the journal has reached its limit of " + std::to_string(bytes_max_) +
                 " bytes; later decisions cannot be replayed");
   }
-  bytes_ += payload.size() + 8;
-  batch_bytes_ += payload.size() + 8;
-  written_ += payload.size() + 8;
+  bytes_ += size + kRecordHead;
+  batch_bytes_ += size + kRecordHead;
+  written_ += size + kRecordHead;
   base::ByteWriter out(buffer_);
-  out.U32(static_cast<uint32_t>(payload.size()));
+  out.U32(static_cast<uint32_t>(size));
   out.U32(Crc32c(payload));
-  if (payload.size() < kFlushBytes) return out.Bytes(payload);
-  Flush();  // a long one is not copied
-  if (!file_) return;
-  const base::Status written = file_->Append(payload);
-  if (!written.ok()) Stop("the journal cannot be written: " + written.error().message);
+  for (const std::string_view part : payload) {
+    if (part.size() < kFlushBytes) {
+      out.Bytes(part);
+      continue;
+    }
+    Flush();  // a long one is not copied
+    if (!file_) return;
+    const base::Status written = file_->Append(part);
+    if (!written.ok()) return Stop("the journal cannot be written: " + written.error().message);
+  }
 }
 
 void JournalWriter::Flush() {

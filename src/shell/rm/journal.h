@@ -88,7 +88,7 @@ class JournalWriter {
   base::Status SetAside(uint64_t next_bytes);
   base::Status Begin(const JournalHeader& header);
   uint64_t SegmentBytes() const { return std::min(bytes_max_ / kSegments, std::max(kSegmentBytes, header_bytes_)); }
-  void Put(std::string_view payload);
+  void Put(const std::vector<std::string_view>& payload);
   void Stop(const std::string& why);
 
   env::Loop& loop_;
@@ -149,5 +149,7 @@ base::Result<Journal> ParseJournal(std::string_view bytes);
 
 /// CRC-32C (Castagnoli).
 uint32_t Crc32c(std::string_view bytes);
+/// Of all of them as one.
+uint32_t Crc32c(const std::vector<std::string_view>& parts);
 
 }  // namespace fairlead::shell

@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/large_stored.h"
 #include "base/stored.h"
 #include "base/version.h"
 #include "process/rm/machine.h"
@@ -68,10 +69,28 @@ void SetState(JournalHeader& header, const process::rm::ResourceMachine& machine
   header.state_hash = machine.StateHash();
 }
 
+// Both may have a submission's megabytes, with which no text is to grow step by step.
 uint64_t EffectHash(const std::vector<model::rm::OuterEffect>& effects) {
+  size_t texts = 0;
+  for (const model::rm::OuterEffect& effect : effects) {
+    const auto* persist = std::get_if<model::rm::Persist>(&effect);
+    if (persist == nullptr) continue;
+    for (const model::rm::StoreRow& row : persist->rows) texts += row.value.size();
+  }
+  std::string bytes;
+  bytes.reserve(texts + texts / 64);
+  base::Encode(bytes, effects);
   base::StateHasher hasher;
-  base::HashInto(hasher, effects);
+  hasher.Mix(std::string_view(bytes));
   return hasher.value();
+}
+
+std::string EncodeEvents(const std::vector<model::rm::OuterEvent>& events) {
+  size_t texts = 0;
+  for (const model::rm::OuterEvent& event : events) {
+    if (const auto* submit = std::get_if<model::rm::Submit>(&event)) texts += submit->submission.context.size();
+  }
+  return base::EncodeLargeStored(events, texts + texts / 64);
 }
 
 base::Result<std::unique_ptr<RmReplay>> RmReplay::Begin(const JournalHeader& header, Decided decided) {

@@ -23,6 +23,8 @@ void SetState(JournalHeader& header, const process::rm::ResourceMachine& machine
 
 /// The hash of a batch's effects that the journal keeps.
 uint64_t EffectHash(const std::vector<model::rm::OuterEffect>& effects);
+/// JournalBatch::events.
+std::string EncodeEvents(const std::vector<model::rm::OuterEvent>& events);
 
 /// A resource manager's machine on its way through a journal again.
 class RmReplay {

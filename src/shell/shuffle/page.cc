@@ -59,6 +59,8 @@ json Counters(const ShuffleRuntime::Status& status) {
   };
   using S = endpoints::shuffle::SessionCounters;
   out["registeredExecutorsSize"] = status.registry->executors();
+  out["registeredBytes"] = status.registry->bytes();
+  out["registrationsRefused"] = status.registrations_refused;
   out["rowsUnread"] = status.rows_unread;
   out["numActiveConnections"] = Sum(workers, [](const WorkerMetrics& w) { return w.connections; });
   session("openBlockRequests", &S::open_block_requests);
@@ -149,6 +151,8 @@ struct About {
 };
 constexpr About kAbout[] = {
     {"registeredExecutorsSize", false, "Executors whose files are served"},
+    {"registeredBytes", false, "Memory of registrations in bytes"},
+    {"registrationsRefused", true, "Registrations refused, as others take the room"},
     {"rowsUnread", false, "Rows of the state store that cannot be read and are left out"},
     {"numActiveConnections", false, "Open connections"},
     {"openBlockRequests", true, "Requests to open or fetch blocks"},

@@ -40,6 +40,7 @@ class ShuffleRuntime {
     std::shared_ptr<const fairlead::shuffle::Registry> registry;
     std::vector<process::shuffle::WorkerMetrics> workers;
     size_t rows_unread = 0;  // of the store, which the service goes on without
+    uint64_t registrations_refused = 0;
     /// Of a service that merges.
     struct Merges {
       fairlead::shuffle::MergeCounters counters;

@@ -30,9 +30,10 @@ void FrameReader::Push(std::string_view bytes) {
   bytes.remove_prefix(dropped);
   from_kept_ = !kept_.empty();
   if (from_kept_) {
-    // The second half of a frame comes into memory of its size: growing by doubling would take it twice.
+    // The rest of a frame comes into memory of its size once a quarter is there: by doubling it would take twice as
+    // much.
     const size_t length = base::BigEndian<uint32_t>(kept_);
-    if (length <= max_ && length <= 2 * kept_.size()) kept_.reserve(kLengthBytes + length);
+    if (length <= max_ && length <= 4 * kept_.size()) kept_.reserve(kLengthBytes + length);
     kept_.append(bytes);
   }
   input_ = from_kept_ ? std::string_view(kept_) : bytes;

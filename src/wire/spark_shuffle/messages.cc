@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 
+#include "base/budget.h"
 #include "base/bytes.h"
 #include "wire/spark_shuffle/layout.h"
 #include "wire/spark_transport/java_text.h"
@@ -21,11 +22,43 @@ constexpr size_t kBlockIdsMax = 100'000;
 /// How many lists there may be besides one for each map.
 constexpr size_t kSpareLists = 1000;
 
+// A text of four bytes takes 32, one that is no UTF-8 becomes three times as long, and is there twice for a moment.
+constexpr base::Allowance kMemory{64 << 10, 16, 16 << 20};
+constexpr base::Allowance kNodes{64, 1, 8 << 20};
+constexpr base::BudgetKind kRequest{"a request to the shuffle", SIZE_MAX, 4, kMemory, kNodes, {}};
+constexpr base::BudgetKind kRegistration{"a registration of an executor", 64 << 10, 4, kMemory, kNodes, {}};
+constexpr base::BudgetKind kDirsRequest{"a request for directories", 256 << 10, 4, kMemory, kNodes, {}};
+constexpr base::BudgetKind kChunksRequest{"a request for merged chunks", 3 << 20, 4, kMemory, kNodes, {}};
+constexpr base::BudgetKind kAnswer{"an answer of the shuffle", SIZE_MAX, 4, {64 << 10, 16, 1 << 30}, kNodes, {}};
+
+/// Of a message whose class has this index.
+const base::BudgetKind& KindOf(uint8_t id) {
+  static_assert(std::is_same_v<std::variant_alternative_t<2, Message>, RegisterExecutor>);
+  static_assert(std::is_same_v<std::variant_alternative_t<10, Message>, GetLocalDirsForExecutors>);
+  static_assert(std::is_same_v<std::variant_alternative_t<11, Message>, LocalDirsForExecutors>);
+  static_assert(std::is_same_v<std::variant_alternative_t<14, Message>, MergeStatuses>);
+  static_assert(std::is_same_v<std::variant_alternative_t<15, Message>, FetchShuffleBlockChunks>);
+  switch (id) {
+    case 2:
+      return kRegistration;
+    case 10:
+      return kDirsRequest;
+    case 11:
+    case 14:
+      return kAnswer;
+    case 15:
+      return kChunksRequest;
+    default:
+      return kRequest;
+  }
+}
+
 /// Reads fields and remembers the first failure as the exception of a Spark service of the chosen release
 /// (org.apache.spark.network.protocol.Encoders over an UnpooledUnsafeDirectByteBuf).
 class Reader {
  public:
-  Reader(std::string_view body, Dialect dialect) : body_(body), dialect_(dialect) {}
+  Reader(std::string_view body, Dialect dialect, base::Budget& budget)
+      : body_(body), dialect_(dialect), budget_(budget) {}
 
   bool failed() const { return failed_; }
   base::Error error() const { return {error_, static_cast<int>(code_)}; }
@@ -38,9 +71,13 @@ class Reader {
   std::string Blob() {
     const int32_t length = I32();
     if (failed_ || !CheckLength(length, 1)) return {};
-    return std::string(Take(static_cast<size_t>(length)));
+    const std::string_view bytes = Take(static_cast<size_t>(length));
+    return Charge(bytes.size()) ? std::string(bytes) : "";
   }
-  std::string Text() { return wire::spark_transport::JavaText(Blob()); }
+  std::string Text() {
+    std::string text = wire::spark_transport::JavaText(Blob());
+    return Charge(text.size()) ? text : "";
+  }
 
   std::string Id() {
     const size_t begin = position_;
@@ -88,7 +125,10 @@ class Reader {
     constexpr std::vector<int32_t>* kNotReserved = nullptr;
     IntLists out;
     ForEach(4, kNotReserved, most, [&] {
-      ForEach(4, kNotReserved, SIZE_MAX, [&] { out.AddValue(I32()); });
+      if (!Charge(2 * sizeof(size_t))) return;  // both arrays grow by doubling
+      ForEach(4, kNotReserved, SIZE_MAX, [&] {
+        if (Charge(2 * sizeof(int32_t))) out.AddValue(I32());
+      });
       out.CloseList();
     });
     return out;
@@ -104,7 +144,7 @@ class Reader {
     const int32_t count = I32();
     if (!failed_ && CheckLength(count, dialect_ == Dialect::kSpark43 ? 8 : 4)) position_ = begin;
   }
-  std::string Rest() { return std::string(Take(body_.size() - position_)); }
+  std::string Rest() { return Charge(body_.size() - position_) ? std::string(Take(body_.size() - position_)) : ""; }
 
   void Fail(std::string what, DecodeError code = DecodeError::kMalformed) {
     if (failed_) return;
@@ -131,9 +171,22 @@ class Reader {
     const auto announced = static_cast<size_t>(count);
     const size_t room = (body_.size() - position_) / static_cast<size_t>(element_bytes);
     if (std::min(announced, room) > most) return FailTooMuch(announced, "entries of a list", most);
-    if (out != nullptr) out->reserve(std::min(announced, room));
-    for (size_t i = 0; i < announced && !failed_; ++i) one();
+    if (out != nullptr) {
+      if (!Charge(std::min(announced, room) * sizeof(typename Vector::value_type))) return;
+      out->reserve(std::min(announced, room));
+    }
+    for (size_t i = 0; i < announced && !failed_; ++i) {
+      if (!budget_.Node()) return FailSpent();
+      one();
+    }
   }
+
+  /// Of memory, before it is taken.
+  bool Charge(size_t bytes) {
+    if (!failed_ && !budget_.Memory(bytes)) FailSpent();
+    return !failed_;
+  }
+  void FailSpent() { Fail("java.lang.IllegalArgumentException: " + budget_.error().message); }
 
   /// 4.x: Objects.checkFromIndexSize(0, length, readable / element size). 3.5: `new T[length]`.
   bool CheckLength(int32_t length, int64_t element_bytes) {
@@ -182,6 +235,7 @@ class Reader {
 
   std::string_view body_;
   Dialect dialect_;
+  base::Budget& budget_;
   size_t position_ = 0;
   bool failed_ = false;
   std::string error_;
@@ -311,23 +365,6 @@ void Read(Reader& in, RemoveShuffleMerge& m) {
   m.app_attempt_id = in.I32();
   m.shuffle_id = in.I32();
   m.shuffle_merge_id = in.I32();
-}
-
-/// Of a message whose class has this index, where it takes more memory than bytes or is kept.
-size_t BytesMax(uint8_t id) {
-  static_assert(std::is_same_v<std::variant_alternative_t<2, Message>, RegisterExecutor>);
-  static_assert(std::is_same_v<std::variant_alternative_t<10, Message>, GetLocalDirsForExecutors>);
-  static_assert(std::is_same_v<std::variant_alternative_t<15, Message>, FetchShuffleBlockChunks>);
-  switch (id) {
-    case 2:
-      return 64 << 10;
-    case 10:
-      return 256 << 10;
-    case 15:
-      return 3 << 20;
-    default:
-      return SIZE_MAX;
-  }
 }
 
 template <size_t... I>
@@ -547,11 +584,13 @@ std::string_view EnumName(Cause cause) {
 }
 
 base::Result<Message> DecodeMessage(std::string_view body, Dialect dialect) {
-  Reader in(body, dialect);
+  const base::BudgetKind& kind = KindOf(body.empty() ? 0 : static_cast<uint8_t>(body[0]));
+  base::Budget budget(kind, body.size());
+  Reader in(body, dialect, budget);
   const uint8_t id = in.U8();
   if (in.failed()) return in.error();
-  if (body.size() > BytesMax(id)) {
-    in.FailTooMuch(body.size(), "bytes in such a request", BytesMax(id));
+  if (body.size() > kind.bytes) {
+    in.FailTooMuch(body.size(), "bytes in such a request", kind.bytes);
     return in.error();
   }
   Message message;

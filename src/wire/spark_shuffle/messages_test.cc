@@ -103,6 +103,23 @@ TEST(Messages, ErrorsAreThoseOfTheRelease) {
             static_cast<int>(DecodeError::kOutOfMemory));
 }
 
+TEST(Messages, WhatOneStandsForHasABound) {
+  FetchShuffleBlocks real{"application_1_0001", "1", 1, {}, {}, false};
+  for (int64_t map = 0; map < 250'000; ++map) {  // the most that Spark asks for at once
+    real.map_ids.push_back(map);
+    real.reduce_ids.Add({{1}});
+  }
+  const std::string bytes = EncodeMessage(real);
+  EXPECT_LT(bytes.size(), size_t{5} << 20);
+  EXPECT_TRUE(DecodeMessage(bytes).ok());
+  FetchShuffleBlocks wide{"application_1_0001", "1", 1, {1}, {}, false};
+  wide.reduce_ids.Add(std::vector<int32_t>(3'000'000, 1));
+  const auto refused = DecodeMessage(EncodeMessage(wide));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("what it stands for takes more than 16777216 bytes"), std::string::npos)
+      << refused.error().message;
+}
+
 TEST(Messages, JavaStrings) {
   EXPECT_EQ(ToJavaString(StreamHandle{1, 2}), "StreamHandle[streamId=1,numChunks=2]");
   EXPECT_EQ(ToJavaString(UploadBlock{"a", "1", "rdd_1_1", "mm", "ddd"}),
