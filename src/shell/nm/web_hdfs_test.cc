@@ -96,6 +96,18 @@ TEST(WebHdfsTest, TellsWhatIsThere) {
   EXPECT_THAT(server.asked().front(), StartsWith("GET /webhdfs/v1/a%20b?op=GETFILESTATUS&user.name=ann "));
 }
 
+TEST(WebHdfsTest, ListsADirectory) {
+  CannedServer server({Answer("200 OK", R"({"FileStatuses":{"FileStatus":[{"pathSuffix":"a"},7,{"pathSuffix":"b"}]}})"),
+                       Answer("200 OK", R"({"FileStatuses":[]})"), Answer("404 Not Found", "{}")});
+  const WebHdfs hdfs(server.address(), "ann");
+  const auto names = hdfs.List("/d");
+  ASSERT_TRUE(names.ok()) << names.error().message;
+  EXPECT_EQ(*names, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(hdfs.List("/d").error().message, "/d: WebHDFS gave no list");
+  EXPECT_FALSE(hdfs.List("/d").ok());
+  EXPECT_THAT(server.asked().front(), StartsWith("GET /webhdfs/v1/d?op=LISTSTATUS&user.name=ann"));
+}
+
 TEST(WebHdfsTest, ARefusalHasTheNameNodesWords) {
   CannedServer server(
       {Answer("403 Forbidden", R"({"RemoteException":{"exception":"X","message":"Permission denied: user=ann"}})"),
