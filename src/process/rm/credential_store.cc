@@ -68,8 +68,7 @@ base::Result<endpoints::yarn::TokenSecret> SecretOf(const Named& named, const Cr
 
 }  // namespace
 
-base::Result<CredentialStore::All> CredentialStore::Load(env::Store& store,
-                                                        std::vector<env::UnreadRow>& unread) {
+base::Result<CredentialStore::All> CredentialStore::Load(env::Store& store, std::vector<env::UnreadRow>& unread) {
   auto rows = env::LoadRecords<Kept>(store, kTable, &unread);
   if (!rows.ok()) return rows.error();
   All out;
