@@ -12,5 +12,7 @@ function(fairlead_embed variable function)
   add_custom_command(OUTPUT ${out}
     COMMAND ${FAIRLEAD_PYTHON} ${PROJECT_SOURCE_DIR}/tools/embed.py ${out} ${function} ${PROJECT_VERSION} ${words}
     DEPENDS ${files} ${PROJECT_SOURCE_DIR}/tools/embed.py VERBATIM)
+  # Two of them in one unit would say the same names.
+  set_source_files_properties(${out} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   set(${variable} ${out} PARENT_SCOPE)
 endfunction()
