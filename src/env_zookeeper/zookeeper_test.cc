@@ -233,7 +233,9 @@ TEST_F(ZooKeeperTest, NodesOfStrangersAreLeftOutAndTold) {
   leader = Join("b", "strangers");
   AwaitLead(*leader);
   std::map<std::string, std::string> found;
-  for (const Row& row : *leader->store->Load("t")) found[row.key] = *row.value;
+  const auto rows = leader->store->Load("t");
+  ASSERT_TRUE(rows.ok());
+  for (const Row& row : *rows) found[row.key] = *row.value;
   EXPECT_EQ(found, (std::map<std::string, std::string>{{"1", "one"}, {"2", "due"}, {"3", "tre"}, {"long", in_parts}}));
   // A row of ours that is not there any more is missed as ever.
   leader.reset();
