@@ -6,8 +6,6 @@ import json
 import os
 import pathlib
 import shutil
-import socket
-import struct
 import subprocess
 import sys
 import tempfile
@@ -24,54 +22,16 @@ from strangers_test import ask, until  # noqa: E402
 FAIRLEAD = process_test.BUILD / "fairlead"
 PORTS = ("", ".scheduler", ".resource-tracker", ".admin", ".webapp")
 TRACKER = "org.apache.hadoop.yarn.server.api.ResourceTrackerPB"
-NEGOTIATE, INITIATE = 1, 2
 
 
-class Peer:
-    """A connection of Hadoop's RPC that shows a token."""
+class Peer(raw_master.TokenConnection):
+    """A connection of this machine."""
 
     def __init__(self, port):
-        self.peer = socket.create_connection(("127.0.0.1", port), timeout=20)
-        self.peer.sendall(rpc.preamble(auth=0xDF) + rpc.sasl(NEGOTIATE))
-        offered = [rpc.fields(value) for number, value in rpc.every_field(self.answer()[1]) if number == 4]
-        [self.challenge] = [auth[5].decode() for auth in offered if auth[1] == b"TOKEN"]
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.peer.close()
-
-    def exactly(self, count):
-        data = b""
-        while len(data) < count:
-            part = self.peer.recv(count - len(data))
-            if not part:
-                raise EOFError("closed")
-            data += part
-        return data
-
-    def answer(self):
-        """Header and message; the message of a refusal is empty."""
-        body = self.exactly(struct.unpack(">i", self.exactly(4))[0])
-        size, at = rpc.read_varint(body, 0)
-        header, rest = rpc.fields(body[at:at + size]), body[at + size:]
-        if not rest:
-            return header, b""
-        length, at = rpc.read_varint(rest, 0)
-        return header, rest[at:at + length]
-
-    def show(self, words):
-        """Why they are refused; nothing: they are taken."""
-        self.peer.sendall(rpc.sasl(INITIATE, words.encode(), "TOKEN"))
-        try:
-            header, _ = self.answer()
-        except (EOFError, ConnectionError):
-            return "closed"
-        return header.get(5, b"").decode() if header.get(2, 0) else None
+        super().__init__(("127.0.0.1", port), 20)
 
     def words(self, identifier, secret):
-        return raw_master.digest_response(self.challenge, *(base64.b64encode(part.encode()).decode() for part in (identifier, secret)))
+        return super().words(identifier.encode(), secret.encode())
 
     def call(self, method, protocol, call_id):
         self.peer.sendall(rpc.call(method, b"", protocol, call_id))
@@ -176,7 +136,7 @@ class Doors(unittest.TestCase):
             self.assertEqual(self.run_fairlead("credentials", "revoke", "lost").returncode, 0)
             refused = peer.call("getClusterMetrics", rpc.CLIENT_PROTOCOL, 2)
             self.assertIn("the credential is not known here, or was revoked", refused[5].decode())
-            with self.assertRaises(EOFError):
+            with self.assertRaises(ConnectionError):
                 peer.answer()
         again = self.make("client", "lost")
         self.assertNotEqual(again, (identifier, secret))

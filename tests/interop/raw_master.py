@@ -29,34 +29,39 @@ def ask(priority, name, mib, count):
     return rpc.field(1, rpc.field(1, priority)) + rpc.field(2, name) + rpc.field(3, rpc.field(1, mib) + rpc.field(2, 1)) + rpc.field(4, count)
 
 
-class Master:
-    """Of an application that was submitted as unmanaged; `token`: the am_rm_token of its report (TokenProto)."""
+class TokenConnection:
+    """A connection of Hadoop's RPC whose caller shows a token. Raises ConnectionError where the other side ends it."""
 
-    def __init__(self, address, token, seconds=60):
+    def __init__(self, address, seconds):
         self.peer = socket.create_connection(address, timeout=seconds)
-        self.call_id, self.response_id = 0, 0
-        fields = rpc.fields(token)
         self.peer.sendall(rpc.preamble(auth=0xDF) + rpc.sasl(_NEGOTIATE))
-        auth = rpc.fields(rpc.fields(self._message())[4])
-        words = digest_response(auth[5].decode(), base64.b64encode(fields[1]).decode(), base64.b64encode(fields[2]).decode())
-        self.peer.sendall(rpc.sasl(_INITIATE, words.encode(), "TOKEN"))
-        assert rpc.fields(self._message()).get(2) == 0, "the token is not taken"
-        self.peer.sendall(rpc.context(None, PROTOCOL))
+        offered = [rpc.fields(value) for number, value in rpc.every_field(self.answer()[1]) if number == 4]
+        [self.challenge] = [auth[5].decode() for auth in offered if auth[1] == b"TOKEN"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
 
     def close(self):
         self.peer.close()
 
-    def _exactly(self, count):
-        data = b""
-        while len(data) < count:
-            part = self.peer.recv(count - len(data))
-            if not part:
-                raise OSError("closed without an answer")
-            data += part
-        return data
+    def words(self, identifier, secret):
+        """What shows a token: bytes and bytes."""
+        return digest_response(self.challenge, *(base64.b64encode(part).decode() for part in (identifier, secret)))
 
-    def _answer(self):
-        """Header and message of the next answer."""
+    def show(self, words):
+        """Why they are refused; None: they are taken."""
+        self.peer.sendall(rpc.sasl(_INITIATE, words.encode(), "TOKEN"))
+        try:
+            header, _ = self.answer()
+        except ConnectionError:
+            return "closed"
+        return header.get(5, b"").decode() if header.get(2, 0) else None
+
+    def answer(self):
+        """Header and message of the next answer; the message of a refusal is empty."""
         body = self._exactly(struct.unpack(">i", self._exactly(4))[0])
         size, at = rpc.read_varint(body, 0)
         header, rest = rpc.fields(body[at:at + size]), body[at + size:]
@@ -65,14 +70,32 @@ class Master:
         length, at = rpc.read_varint(rest, 0)
         return header, rest[at:at + length]
 
-    def _message(self):
-        return self._answer()[1]
+    def _exactly(self, count):
+        data = b""
+        while len(data) < count:
+            part = self.peer.recv(count - len(data))
+            if not part:
+                raise ConnectionError("closed without an answer")
+            data += part
+        return data
+
+
+class Master(TokenConnection):
+    """Of an application that was submitted as unmanaged; `token`: the am_rm_token of its report (TokenProto)."""
+
+    def __init__(self, address, token, seconds=60):
+        super().__init__(address, seconds)
+        self.call_id, self.response_id = 0, 0
+        fields = rpc.fields(token)
+        refused = self.show(self.words(fields[1], fields[2]))
+        assert refused is None, refused
+        self.peer.sendall(rpc.context(None, PROTOCOL))
 
     def call(self, method, body):
         """(the exception's class and message or None, the response)."""
         self.call_id += 1
         self.peer.sendall(rpc.call(method, body, PROTOCOL, self.call_id))
-        header, message = self._answer()
+        header, message = self.answer()
         return (f"{header.get(4, b'').decode()}: {header.get(5, b'').decode()}" if header.get(2, 0) else None), message
 
     def register(self):

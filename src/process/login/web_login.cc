@@ -27,6 +27,8 @@ constexpr std::string_view kTokenParameter = "delegation";
 constexpr std::string_view kDoAs = "doAs";
 constexpr std::string_view kUserName = "user.name";
 constexpr size_t kUrlTokenMax = 16 << 10;
+/// The cookie of a browser that was sent for a pass.
+constexpr std::string_view kSent = "sent";
 
 /// What tells nothing and is asked by whoever balances load or restarts daemons.
 bool IsOpen(const http::Request& request) { return request.path == "/healthz" || request.path == "/readyz"; }
@@ -232,8 +234,16 @@ bool WebLogin::ByPass(const Held& visit) {
   Drop(asked, {kPassParameter});
   std::optional<std::string> user = brought.empty() ? std::nullopt : options_.pass(brought);
   if (user) visit->headers.emplace_back("Set-Cookie", CookieHeader(brought) + "; SameSite=Lax");
-  for (const std::string_view kept : CookiesOf(asked)) {
+  const std::vector<std::string_view> cookies = CookiesOf(asked);
+  for (const std::string_view kept : cookies) {
     if (!user) user = options_.pass(kept);
+  }
+  if (!user && !brought.empty() && std::ranges::count(cookies, kSent) > 0) {
+    // The manager would give the same again. An address that was kept is another matter: its pass may have ended.
+    visit->headers.emplace_back("Set-Cookie", CookieHeader(""));
+    AskForCredential(visit,
+                     "the pass is not good here; the clocks of this machine and of the resource manager may differ");
+    return true;
   }
   if (!user) return false;
   Drop(asked, {kUserName, kDoAs});
@@ -266,8 +276,11 @@ void WebLogin::AskForCredential(const Held& visit, const std::string& why) {
   const http::Request& asked = visit->request;
   const bool browses =
       asked.method == "GET" && http::FindHeader(asked.headers, "Accept").find("text/html") != std::string_view::npos;
-  if (const std::string page = browses && options_.pass_page ? options_.pass_page(asked.target) : ""; !page.empty()) {
-    return visit->reply(http::Redirect(page));
+  if (const std::string page = browses && why.empty() && options_.pass_page ? options_.pass_page(asked.target) : "";
+      !page.empty()) {
+    http::Response redirect = http::Redirect(page);
+    redirect.headers.emplace_back("Set-Cookie", CookieHeader(std::string(kSent)) + "; SameSite=Lax");
+    return visit->reply(std::move(redirect));
   }
   if (!why.empty()) {
     ++refused_;
@@ -280,7 +293,8 @@ void WebLogin::AskForCredential(const Held& visit, const std::string& why) {
                ". Processes of this machine are known by their user; for another machine 'fairlead credentials make "
                "--client NAME' makes a file: 'fairlead join FILE' lets commands in, and a browser takes the credential "
                "in it as the password.\n");
-  response.headers = {{"WWW-Authenticate", "Basic realm=\"Fairlead\", charset=\"UTF-8\""}};
+  response.headers = std::move(visit->headers);
+  response.headers.emplace_back("WWW-Authenticate", "Basic realm=\"Fairlead\", charset=\"UTF-8\"");
   visit->reply(std::move(response));
 }
 

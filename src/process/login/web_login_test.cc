@@ -320,6 +320,32 @@ TEST_F(CallersDoor, TrustedNetworksAreBelievedForTheirUsers) {
   EXPECT_EQ(Ask(request).status, 401);
 }
 
+TEST_F(WebLoginTest, ABrowserIsSentForAPassOnce) {
+  WebLoginOptions options;
+  options.security.mode = WebMode::kCallers;
+  const auto rules = std::make_shared<CallerRules>();
+  rules->local_user = [](const auto&, const auto&) { return std::nullopt; };
+  rules->trusted = [](const std::string&) { return false; };
+  options.security.callers = rules;
+  options.pass = [](std::string_view pass) {
+    return pass == "good" ? std::optional<std::string>("alice") : std::nullopt;
+  };
+  options.pass_page = [](const std::string& target) { return "http://rm/pass?to=" + target; };
+  login_ = std::make_unique<WebLogin>(machine_.loop(), std::move(options));
+  const http::Headers browser = {{"Accept", "text/html"}};
+  const http::Response first = Ask(Get("/logs?fairlead.pass=ended", browser));
+  EXPECT_EQ(first.status / 100, 3) << "an address that was kept gets another pass";
+  EXPECT_EQ(Header(first, "Location"), "http://rm/pass?to=/logs");
+  const std::string sent = Header(first, "Set-Cookie").substr(0, Header(first, "Set-Cookie").find(';'));
+  const http::Headers again = {{"Accept", "text/html"}, {"Cookie", sent}};
+  EXPECT_EQ(Ask(Get("/logs?fairlead.pass=good", again)).status, 200);
+  EXPECT_EQ(http::CallerOf(*seen_), "alice");
+  const http::Response refused = Ask(Get("/logs?fairlead.pass=bad", again));
+  EXPECT_EQ(refused.status, 401) << "and is not sent in a circle";
+  EXPECT_THAT(refused.body, HasSubstr("the clocks"));
+  EXPECT_THAT(Header(refused, "Set-Cookie"), testing::StartsWith("hadoop.auth=; Path=/"));
+}
+
 TEST_F(WebLoginTest, PagesOfHttpsKeepTheirCookiesAndSayThatTheyAreStrict) {
   Begin();
   WebLoginOptions options;
