@@ -241,8 +241,7 @@ bool WebLogin::ByPass(const Held& visit) {
   if (!user && !brought.empty() && std::ranges::count(cookies, kSent) > 0) {
     // The manager would give the same again. An address that was kept is another matter: its pass may have ended.
     visit->headers.emplace_back("Set-Cookie", CookieHeader(""));
-    AskForCredential(visit,
-                     "the pass is not good here; the clocks of this machine and of the resource manager may differ");
+    LetNobodyIn(visit, "the pass is not good here; the clocks of this machine and of the resource manager may differ");
     return true;
   }
   if (!user) return false;
@@ -276,12 +275,15 @@ void WebLogin::AskForCredential(const Held& visit, const std::string& why) {
   const http::Request& asked = visit->request;
   const bool browses =
       asked.method == "GET" && http::FindHeader(asked.headers, "Accept").find("text/html") != std::string_view::npos;
-  if (const std::string page = browses && why.empty() && options_.pass_page ? options_.pass_page(asked.target) : "";
-      !page.empty()) {
+  if (const std::string page = browses && options_.pass_page ? options_.pass_page(asked.target) : ""; !page.empty()) {
     http::Response redirect = http::Redirect(page);
     redirect.headers.emplace_back("Set-Cookie", CookieHeader(std::string(kSent)) + "; SameSite=Lax");
     return visit->reply(std::move(redirect));
   }
+  LetNobodyIn(visit, why);
+}
+
+void WebLogin::LetNobodyIn(const Held& visit, const std::string& why) {
   if (!why.empty()) {
     ++refused_;
     if (options_.security.audit) {

@@ -91,7 +91,9 @@ class WebLogin {
   void ActFor(const Held& visit);
   void Pass(const Held& visit);
   void AskForTicket(const Held& visit);
+  /// Sends a browser to where a node's pages get passes.
   void AskForCredential(const Held& visit, const std::string& why);
+  void LetNobodyIn(const Held& visit, const std::string& why);
   void Refuse(const Held& visit, const std::string& exception, const std::string& why);
   std::string CookieHeader(const std::string& value) const;
 
