@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the switches of profile `fairlead` gain (docs/wishes.md), by the simulator: off beside on, a row each.
 
-usage: bench/wishes.py BUILD [--seeds N] [--first N] [--jobs N] [--default]
+usage: bench/wishes.py BUILD [--seeds N] [--first N] [--jobs N] [--default [--swim FILE]]
 
 A row of a wish: the geometric mean over the seeds of a figure with the switch on, and off (times, slowdowns: the smaller the better). The
 overload rows are the geometric mean over the seeds of (our mean slowdown / the smallest of fairlead without wishes, yarn-fair and tdw
@@ -9,7 +9,8 @@ on that seed). The row of lost work needs no switch: hours of containers that pr
 after 10 s below their share; it counts only where the fairness is not worse. Rows go to BUILD/bench/wishes.json. Ten simulations a seed, some seconds each.
 
 --default: only what a user gets who sets nothing, beside the best of the other profiles on each seed: geometric means of mean slowdown, p99 and
-makespan, under overload and at normal load, and `none` beside the same. --seeds 8 are the goal's.
+makespan, under overload and at normal load, and `none` beside the same. --seeds 8 are the goal's. --swim FILE: on SWIM's day, too (docs/public-results.md
+says where it is published); its jobs and times are fixed, a seed draws where their blocks lie.
 """
 import argparse
 import concurrent.futures
@@ -33,7 +34,9 @@ NORMAL = {
     "google": "google --scale 0.01 --hours 8 --nodes 290 --node-vcores 16 --node-memory 49152",
     "tdw": "tdw --scale 0.01 --hours 3 --nodes 40",
 }
-OTHERS = ("yarn-fair", "tdw")
+SWIM = "--deal-queues 4 --deal-users 5 --node-memory 49152 --node-vcores 16"
+SWIM_LOADS = {"overload": "--nodes 12 --faster 8", "normal load": "--nodes 12 --faster 2.5"}
+OTHERS = ("yarn-fair", "yarn-capacity", "tdw")
 # Ours / the best other, at most: mean slowdown, p99 slowdown, makespan.
 GOALS = {"overload": (0.5, 1.0, 1.02), "normal load": (1.02, 1.02, 1.02)}
 FIGURES = ("meanSlowdown", "p99Slowdown", "makespanSeconds")
@@ -67,9 +70,11 @@ ALL = ("--wishes", "all", "--key", "fairlead.scheduler.park-masters.within-ms=10
 def simulate(binary, trace, seed, profile, *further):
     run = subprocess.run([binary, "sim", "run", *trace.split(), "--seed", str(seed), "--profile", profile, "--scheduler-only", "--json", *further],
                          capture_output=True, text=True)
-    if run.returncode != 0:
-        raise SystemExit(f"{' '.join(run.args)}: {run.stderr}")
-    return json.loads(run.stdout)["runs"][0]
+    if run.returncode != 0 and "did not end" not in run.stderr:
+        raise SystemExit(f"{' '.join(map(str, run.args))}: {run.stderr}")
+    ended = json.loads(run.stdout)["runs"][0]
+    # Masters hold all room, and wait for more.
+    return ended if run.returncode == 0 else ended | {figure: math.inf for figure in FIGURES}
 
 
 def geometric(values):
@@ -227,6 +232,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=16)
     parser.add_argument("--first", type=int, default=1, help="the first seed")
     parser.add_argument("--default", action="store_true", help="only what is on when nothing is set")
+    parser.add_argument("--swim", type=pathlib.Path, metavar="FILE", help="with --default: on this SWIM workload, too")
     parser.add_argument("--jobs", type=int, default=2, help="simulations at the same time")
     arguments = parser.parse_args()
     seeds = range(arguments.first, arguments.first + arguments.seeds)
@@ -243,6 +249,8 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool, tempfile.TemporaryDirectory() as scratch:
         if arguments.default:
             for load, traces in (("overload", OVERLOAD), ("normal load", NORMAL)):
+                if arguments.swim:
+                    traces = traces | {"swim": f"{arguments.swim} {SWIM} {SWIM_LOADS[load]}"}
                 for name, trace in traces.items():
                     found(*by_default(binary, pool, load, name, trace, seeds))
             row_file.write(arguments.build, "wishes-default", rows)
