@@ -713,7 +713,7 @@ TEST_F(EngineTest, ARecordAboveTheBudgetIsNamed) {
 }
 
 TEST_F(EngineTest, ASaveThatAnEarlierDriverAttemptCommittedIsNotDoneAgain) {
-  const SavePlan plan{directory_ / "out", "app-7", "app-7-1", ""};
+  const SavePlan plan{directory_ / "out", "app-7", "app-7-1"};
   EXPECT_FALSE(PrepareSave(plan, "app"));
   for (int i = 0; i < 2; ++i) {
     std::ofstream(directory_ / ("out/_temporary/app-7-1/committed/part-0000" + std::to_string(i))) << i << "\n";
