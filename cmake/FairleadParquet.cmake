@@ -1,32 +1,12 @@
-# Apache Arrow for the component Fairlead::parquet: the system's CMake packages Arrow and Parquet, else what tools/setup --parquet has unpacked.
-# Sets FAIRLEAD_HAS_PARQUET and makes the target fairlead_arrow.
+# Whether the component Fairlead::parquet is built: sets FAIRLEAD_HAS_PARQUET and makes the target fairlead_arrow.
+include(FairleadArrow)
 set(FAIRLEAD_PARQUET AUTO CACHE STRING "Parquet in and out for the engine: ON, OFF, or AUTO: where Apache Arrow is found, without sanitizers")
 set_property(CACHE FAIRLEAD_PARQUET PROPERTY STRINGS AUTO ON OFF)
 set(FAIRLEAD_HAS_PARQUET OFF)
 
-function(fairlead_find_arrow)
-  find_package(Arrow CONFIG QUIET)
-  find_package(Parquet CONFIG QUIET)
-  if(TARGET Arrow::arrow_shared AND TARGET Parquet::parquet_shared)
-    add_library(fairlead_arrow INTERFACE)
-    target_link_libraries(fairlead_arrow INTERFACE Parquet::parquet_shared Arrow::arrow_shared)
-    return()
-  endif()
-  execute_process(COMMAND ${PROJECT_SOURCE_DIR}/tools/setup --parquet-folder OUTPUT_VARIABLE folder OUTPUT_STRIP_TRAILING_WHITESPACE)
-  file(GLOB arrow "${folder}/pyarrow/libarrow.so.*")
-  file(GLOB parquet "${folder}/pyarrow/libparquet.so.*")
-  if(arrow AND parquet AND EXISTS "${folder}/pyarrow/include/parquet/file_reader.h")
-    add_library(fairlead_arrow INTERFACE)
-    target_include_directories(fairlead_arrow SYSTEM INTERFACE "${folder}/pyarrow/include")
-    target_link_libraries(fairlead_arrow INTERFACE ${parquet} ${arrow})
-    # Programs find it where it lies now.
-    target_link_options(fairlead_arrow INTERFACE "LINKER:-rpath,${folder}/pyarrow")
-  endif()
-endfunction()
-
 # Arrow's libraries are not built with sanitizers.
 if(FAIRLEAD_PARQUET STREQUAL "ON" OR (FAIRLEAD_PARQUET STREQUAL "AUTO" AND NOT FAIRLEAD_SANITIZE))
-  fairlead_find_arrow()
+  fairlead_find_arrow(fairlead_arrow)
   if(TARGET fairlead_arrow)
     set(FAIRLEAD_HAS_PARQUET ON)
   elseif(FAIRLEAD_PARQUET STREQUAL "ON")

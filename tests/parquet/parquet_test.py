@@ -216,5 +216,37 @@ class OnACluster(engine_test.WithACluster):
         self.assertTrue(0 < read < whole / 2, (read, whole))  # two columns of four
 
 
+class Installed(WithADirectory):
+    """A job in a repository of its own, with what `cmake --install` gives."""
+
+    def build(self, *options):
+        folder = self.directory / "job"
+        folder.mkdir()
+        shutil.copy(ROOT / "examples/flight_delays.cc", folder)
+        (folder / "CMakeLists.txt").write_text(
+            "cmake_minimum_required(VERSION 3.25)\nproject(job LANGUAGES CXX)\nset(CMAKE_BUILD_TYPE Release)\n"
+            "find_package(Fairlead REQUIRED COMPONENTS parquet)\nadd_executable(delays flight_delays.cc)\n"
+            "target_link_libraries(delays PRIVATE Fairlead::parquet)\ntarget_compile_options(delays PRIVATE -Wall -Wextra -Wpedantic -Werror)\n")
+        subprocess.run(["cmake", "--install", BUILD, "--component", "engine", "--prefix", self.directory / "prefix"], check=True, capture_output=True)
+        return subprocess.run(["cmake", "-G", "Ninja", "-S", folder, "-B", folder / "build", f"-DCMAKE_PREFIX_PATH={self.directory}/prefix", *options],
+                              capture_output=True, text=True, check=False, env={**os.environ, "HOME": str(self.directory), "XDG_CACHE_HOME": ""})
+
+    def test_the_component_is_compiled_with_the_job(self):
+        configured = self.build(f"-DFAIRLEAD_ARROW={ARROW}")
+        self.assertEqual(configured.returncode, 0, configured.stderr)
+        subprocess.run(["ninja", "-C", self.directory / "job/build"], check=True, capture_output=True)
+        table, wanted = flights(1000)
+        pyarrow.parquet.write_table(table, self.directory / "in.parquet")
+        self.run_job(self.directory / "job/build/delays", "in.parquet", "out")
+        self.assertEqual(delays_in((self.directory / "out").glob("part-*.parquet")), wanted)
+
+    def test_without_arrow_the_configuration_says_how_it_is_had(self):
+        configured = self.build()
+        self.assertNotEqual(configured.returncode, 0)
+        said = " ".join(configured.stderr.split())
+        self.assertIn("Fairlead's component parquet needs Apache Arrow", said)
+        self.assertIn("tools/setup --parquet", said)
+
+
 if __name__ == "__main__":
     unittest.main()
