@@ -6,6 +6,7 @@ import decimal
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -87,7 +88,7 @@ class WithADirectory(unittest.TestCase):
 
     def run_job(self, program, *arguments, fails=False):
         command = [str(word) for word in (program, "--local[2]", *arguments)]
-        run = subprocess.run(command, cwd=self.directory, capture_output=True, text=True, timeout=120, check=False)
+        run = subprocess.run(command, cwd=self.directory, capture_output=True, text=True, timeout=1200, check=False)
         self.assertEqual(run.returncode, 1 if fails else 0, run.stderr)
         return run.stderr if fails else run.stdout
 
@@ -155,6 +156,16 @@ class InOneProcess(WithADirectory):
         (folder / "b.parquet").unlink()
         pyarrow.parquet.write_table(pyarrow.table({"y": [0], "x": [3]}), folder / "b.parquet")
         self.assertEqual(self.run_job(ROWS, "numbers", "in", "x").split(), ["1", "2", "3"])
+
+    def test_damaged_files_of_pyarrows_end_in_an_error_or_are_read(self):
+        table, _ = every(200)
+        tries = int(os.environ.get("FAIRLEAD_PARQUET_DAMAGED", "100"))
+        for name, options in WRITERS.items():
+            with self.subTest(name):
+                pyarrow.parquet.write_table(table, self.directory / f"{name}.parquet", **options)
+                said = self.run_job(ROWS, "damaged", f"{self.directory}/{name}.parquet", tries, os.environ.get("FAIRLEAD_SEED", "1"))
+                failed = int(re.match(rf"(\d+) of {tries} failed\n", said)[1])
+                self.assertGreater(failed, tries // 4, said)  # without checksums changed values are values
 
     def test_an_encrypted_file_and_one_that_is_no_parquet(self):
         (self.directory / "t.parquet").write_bytes(b"PAR1" + bytes(100) + b"\x10\0\0\0PARE")

@@ -1,8 +1,12 @@
 // A job for tests/parquet/parquet_test.py: Parquet to lines of JSON, and rows of every type to Parquet.
 #include <fairlead/engine.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -99,11 +103,38 @@ void PrintColumn(Context& context, const std::string& path, const std::string& c
   }
 }
 
-/// rows every IN OUT | make COUNT PARTS CODEC OUT | numbers|texts|lists IN COLUMN
+/// Reads IN many times over, each time with some bytes changed; prints how often that failed.
+void ReadDamaged(Context& context, const std::string& path, long tries, unsigned seed) {
+  std::ifstream in(path, std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(in), {}};
+  const std::string damaged = path + ".damaged";
+  std::mt19937 random(seed);
+  long failed = 0;
+  for (long i = 0; i < tries; ++i) {
+    std::string bytes = whole;
+    // Every other time in the last part, where the footer is.
+    const size_t from = i % 2 == 0 ? 0 : whole.size() - std::min<size_t>(whole.size(), 4000);
+    for (long flips = 0; flips <= i % 4; ++flips)
+      bytes[from + random() % (whole.size() - from)] = static_cast<char>(random());
+    std::remove(damaged.c_str());
+    std::ofstream(damaged, std::ios::binary) << bytes;
+    try {
+      context.Parquet<Every>(damaged, ColumnsOfEvery()).Count();
+    } catch (const JobError& error) {
+      if (std::string_view(error.what()).find("cannot read " + damaged) == std::string_view::npos) throw;
+      ++failed;
+    }
+  }
+  std::printf("%ld of %ld failed\n", failed, tries);
+}
+
+/// rows every IN OUT | damaged IN TRIES SEED | make COUNT PARTS CODEC OUT | numbers|texts|lists IN COLUMN
 void Rows(Context& context, const Arguments& arguments) {
   const std::string& what = arguments.at(0);
   if (what == "every") {
     context.Parquet<Every>(arguments.at(1), ColumnsOfEvery()).SaveJsonLines(arguments.at(2));
+  } else if (what == "damaged") {
+    ReadDamaged(context, arguments.at(1), arguments.Number(2, 0), static_cast<unsigned>(arguments.Number(3, 0)));
   } else if (what == "make") {
     ParquetOptions options;
     options.codec = arguments.at(3) == "zstd"     ? ParquetCodec::kZstd
