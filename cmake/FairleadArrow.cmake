@@ -5,6 +5,7 @@ function(fairlead_find_arrow target)
   find_package(Arrow CONFIG QUIET)
   find_package(Parquet CONFIG QUIET)
   if(TARGET Arrow::arrow_shared AND TARGET Parquet::parquet_shared)
+    set_target_properties(Arrow::arrow_shared Parquet::parquet_shared PROPERTIES IMPORTED_GLOBAL ON)  # programs of other folders link them
     add_library(${target} INTERFACE)
     target_link_libraries(${target} INTERFACE Parquet::parquet_shared Arrow::arrow_shared)
     return()
