@@ -88,7 +88,7 @@ class WithADirectory(unittest.TestCase):
 
     def run_job(self, program, *arguments, fails=False):
         command = [str(word) for word in (program, "--local[2]", *arguments)]
-        run = subprocess.run(command, cwd=self.directory, capture_output=True, text=True, timeout=1200, check=False)
+        run = subprocess.run(command, cwd=self.directory, capture_output=True, text=True, timeout=120, check=False)
         self.assertEqual(run.returncode, 1 if fails else 0, run.stderr)
         return run.stderr if fails else run.stdout
 
@@ -163,7 +163,14 @@ class InOneProcess(WithADirectory):
         for name, options in WRITERS.items():
             with self.subTest(name):
                 pyarrow.parquet.write_table(table, self.directory / f"{name}.parquet", **options)
-                said = self.run_job(ROWS, "damaged", f"{self.directory}/{name}.parquet", tries, os.environ.get("FAIRLEAD_SEED", "1"))
+                job = subprocess.Popen([ROWS, "--local[1]", "--memory", "64", "damaged", self.directory / f"{name}.parquet", str(tries),
+                                        os.environ.get("FAIRLEAD_SEED", "1")], stdout=subprocess.PIPE, text=True)
+                said = job.stdout.read()
+                _, status, used = os.wait4(job.pid, 0)
+                job.returncode = os.waitstatus_to_exitcode(status)
+                job.stdout.close()
+                self.assertEqual(job.returncode, 0, said)
+                self.assertLess(used.ru_maxrss, 128 << 10, "KiB, whatever sizes the file names")
                 failed = int(re.match(rf"(\d+) of {tries} failed\n", said)[1])
                 self.assertGreater(failed, tries // 4, said)  # without checksums changed values are values
 
