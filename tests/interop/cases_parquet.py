@@ -1,4 +1,5 @@
 """Parquet between the engine and Spark: each reads what the other has saved."""
+import datetime
 import json
 import subprocess
 
@@ -7,6 +8,15 @@ from cases_spark import SPARKS
 from registry import Spec, case, require_success
 
 ROWS = peers.ROOT / "build/tests/parquet_rows"
+
+
+EPOCH = datetime.datetime(1970, 1, 1)
+
+
+def moment(micros):
+    """As Spark writes a timestamp in JSON."""
+    at = EPOCH + datetime.timedelta(microseconds=micros)
+    return f"{at:%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03}Z"
 
 
 def printed(work, *arguments):
@@ -24,13 +34,14 @@ def parquet(cluster, work):
                                timeout=300)
     require_success(run, "spark-submit")
     says = json.loads((work / "says").read_text())
-    assert says["schema"] == ("struct<id:bigint,i8:tinyint,u16:int,u32:bigint,u64:decimal(20,0),f:float,d:double,even:boolean,text:string,maybe:int,"
-                              "numbers:array<bigint>,words:array<string>>"), says["schema"]
+    assert says["schema"] == ("struct<id:bigint,i8:tinyint,u16:int,u32:bigint,u64:decimal(20,0),f:float,d:double,even:boolean,text:string,maybe:int,day:date,"
+                              "at:timestamp,numbers:array<bigint>,words:array<string>>"), says["schema"]
     assert says["sum"] == sum(range(3000)) and len(says["rows"]) == 3000, says["sum"]
     for i, row in enumerate(says["rows"]):
         words = [] if i % 5 == 0 else ["a", None, str(i)] if i % 2 == 0 else None
         wanted = {"id": i, "i8": (i + 128) % 256 - 128, "u16": i * 7 % 2**16, "u32": i * 1000003 % 2**32, "u64": 2**64 - 1 - i, "f": i / 4, "d": i * 1e100,
-                  "even": i % 2 == 0, "text": f"text {i % 1000}", "maybe": None if i % 3 == 0 else -i, "numbers": [i * n for n in range(i % 4)], "words": words}
+                  "even": i % 2 == 0, "text": f"text {i % 1000}", "maybe": None if i % 3 == 0 else -i, "day": str(EPOCH.date() + datetime.timedelta(days=i - 1000)),
+                  "at": None if i % 7 == 0 else moment((i - 1000) * 86399123457), "numbers": [i * n for n in range(i % 4)], "words": words}
         assert row == {name: value for name, value in wanted.items() if value is not None}, (row, wanted)
     for folder in ("own", "own-zstd"):
         assert sorted(map(int, printed(work, "numbers", folder, "id"))) == list(range(2000))

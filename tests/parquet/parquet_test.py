@@ -114,15 +114,17 @@ class InOneProcess(WithADirectory):
             self.assertEqual(used, {"none": "UNCOMPRESSED"}.get(codec, codec.upper()))
             table = pyarrow.parquet.read_table(self.directory / codec)
             self.assertEqual([str(field.type) for field in table.schema],
-                             ["int64", "int8", "uint16", "uint32", "uint64", "float", "double", "bool", "string", "int32",
-                              "list<element: int64 not null>", "list<element: string>"])
-            self.assertEqual([field.nullable for field in table.schema], [False] * 9 + [True, False, True])
+                             ["int64", "int8", "uint16", "uint32", "uint64", "float", "double", "bool", "string", "int32", "date32[day]",
+                              "timestamp[us, tz=UTC]", "list<element: int64 not null>", "list<element: string>"])
+            self.assertEqual([field.nullable for field in table.schema], [False] * 9 + [True, False, True, False, True])
             rows = sorted(table.to_pylist(), key=lambda row: row["id"])
             self.assertEqual(len(rows), 5000)
             for i, row in enumerate(rows):
                 words = [] if i % 5 == 0 else ["a", None, str(i)] if i % 2 == 0 else None
+                self.assertEqual(None if row["at"] is None else micros(row["at"].replace(tzinfo=None)), None if i % 7 == 0 else (i - 1000) * 86399123457)
                 self.assertEqual(row, {"id": i, "i8": (i + 128) % 256 - 128, "u16": i * 7 % 2**16, "u32": i * 1000003 % 2**32, "u64": 2**64 - 1 - i,
                                        "f": i / 4, "d": i * 1e100, "even": i % 2 == 0, "text": f"text {i % 1000}", "maybe": None if i % 3 == 0 else -i,
+                                       "day": (EPOCH + datetime.timedelta(days=i - 1000)).date(), "at": row["at"],
                                        "numbers": [i * n for n in range(i % 4)], "words": words})
 
     def test_what_is_not_read_is_named(self):

@@ -67,9 +67,11 @@ struct Made {
   bool even = false;
   std::string text;
   std::optional<int32_t> maybe;
+  int32_t day = 0;
+  std::optional<int64_t> at;
   std::vector<int64_t> numbers;
   std::optional<std::vector<std::optional<std::string>>> words;
-  FL_FIELDS(id, i8, u16, u32, u64, f, d, even, text, maybe, numbers, words)
+  FL_FIELDS(id, i8, u16, u32, u64, f, d, even, text, maybe, day, at, numbers, words)
 };
 
 Made MakeRow(int64_t i) {
@@ -84,6 +86,8 @@ Made MakeRow(int64_t i) {
   row.even = i % 2 == 0;
   row.text = "text " + std::to_string(i % 1000);
   if (i % 3 != 0) row.maybe = static_cast<int32_t>(-i);
+  row.day = static_cast<int32_t>(i - 1000);
+  if (i % 7 != 0) row.at = (i - 1000) * 86399123457;
   for (int64_t n = 0; n < i % 4; ++n) row.numbers.push_back(i * n);
   if (i % 2 == 0) row.words = {"a", std::nullopt, std::to_string(i)};
   if (i % 5 == 0) row.words.emplace();
@@ -140,6 +144,8 @@ void Rows(Context& context, const Arguments& arguments) {
     options.codec = arguments.at(3) == "zstd"     ? ParquetCodec::kZstd
                     : arguments.at(3) == "snappy" ? ParquetCodec::kSnappy
                                                   : ParquetCodec::kNone;
+    options.timestamps = {"at"};
+    options.dates = {"day"};
     context.Range(0, arguments.Number(1, 0), Partitions(static_cast<int32_t>(arguments.Number(2, 1))))
         .Map([](int64_t i) { return MakeRow(i); })
         .SaveParquet(arguments.at(4), {}, options);

@@ -486,10 +486,10 @@ class Dataset {
   int64_t SaveParquet(const std::string& directory, std::vector<std::string> columns = {},
                       ParquetOptions options = {}) const {
     if (columns.empty()) columns = ColumnNames<T>();
-    CheckParquetColumns("SaveParquet", columns, CountColumns<T>());
+    CheckParquetColumns(columns, ParquetFieldsOf<T>(columns), options);
     FindParquet();
     return dataset_internal::Save(node_, Registered<ParquetSaveSink<T>>::key, directory,
-                                  {.columns = std::move(columns), .suffix = ".parquet", .parquet = options});
+                                  {.columns = std::move(columns), .suffix = ".parquet", .parquet = std::move(options)});
   }
   /// The records' bytes one after the other.
   int64_t SaveBytes(const std::string& directory) const

@@ -1,6 +1,8 @@
 #include "engine/io/parquet.h"
 
 #include <algorithm>
+#include <set>
+#include <string_view>
 
 #include "engine/io/sources.h"
 #include "engine/records/errors.h"
@@ -32,19 +34,34 @@ void CheckParquet(const std::string& path, std::span<const FileSplit> splits, st
   }
 }
 
-void CheckParquetColumns(const std::string& what, const std::vector<std::string>& names, size_t fields) {
-  CheckColumns(what, names.size(), fields);
-  if (names.empty()) throw JobError(what + ": a record without fields");
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (names[i].empty()) throw JobError(what + ": a column without a name");
-    if (names[i].find('.') != std::string::npos) {
-      throw JobError(what + ": structs are not written, so a column cannot be named " + names[i]);
-    }
-    if (std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) !=
-        names.begin() + static_cast<std::ptrdiff_t>(i)) {
-      throw JobError(what + ": two columns are named " + names[i]);
-    }
+namespace {
+
+void CheckTimes(const std::vector<std::string>& names, std::span<const ParquetField> fields, ParquetValue wanted,
+                const std::string& what) {
+  for (const std::string& name : names) {
+    const auto found =
+        std::find_if(fields.begin(), fields.end(), [&](const ParquetField& field) { return field.name == name; });
+    if (found == fields.end()) throw JobError("SaveParquet: there is no column " + name + " for " + what);
+    if (found->value != wanted) throw JobError("SaveParquet: column " + name + " cannot hold " + what);
   }
+}
+
+}  // namespace
+
+void CheckParquetColumns(const std::vector<std::string>& names, std::span<const ParquetField> fields,
+                         const ParquetOptions& options) {
+  CheckColumns("SaveParquet", names.size(), fields.size());
+  if (names.empty()) throw JobError("SaveParquet: a record without fields");
+  std::set<std::string_view> seen;
+  for (const std::string& name : names) {
+    if (name.empty()) throw JobError("SaveParquet: a column without a name");
+    if (name.find('.') != std::string::npos) {
+      throw JobError("SaveParquet: structs are not written, so a column cannot be named " + name);
+    }
+    if (!seen.insert(name).second) throw JobError("SaveParquet: two columns are named " + name);
+  }
+  CheckTimes(options.timestamps, fields, ParquetValue::kInt64, "timestamps, which are int64_t");
+  CheckTimes(options.dates, fields, ParquetValue::kInt32, "dates, which are int32_t");
 }
 
 }  // namespace fairlead::engine

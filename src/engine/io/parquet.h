@@ -78,7 +78,11 @@ struct ParquetOptions {
   ParquetCodec codec = ParquetCodec::kSnappy;
   /// A row group is ended at this size, as written, or at an eighth of its task's memory if that is less.
   int64_t row_group_bytes = 128 << 20;
-  FL_FIELDS(codec, row_group_bytes)
+  /// Columns of int64_t that hold microseconds since 1970-01-01 UTC, and columns of int32_t that hold days since then:
+  /// other programs see timestamps and dates.
+  std::vector<std::string> timestamps{};
+  std::vector<std::string> dates{};
+  FL_FIELDS(codec, row_group_bytes, timestamps, dates)
 };
 
 class ParquetFormat {
@@ -104,7 +108,9 @@ const ParquetFormat& FindParquet();
 /// Driver: looks into the first of the files, so that a wrong column fails a job before any task runs; each task looks
 /// at its own. Throws JobError.
 void CheckParquet(const std::string& path, std::span<const FileSplit> splits, std::span<const ParquetField> fields);
-/// Throws JobError unless there is a name for each of a record's fields, each once, and none leads into a struct.
-void CheckParquetColumns(const std::string& what, const std::vector<std::string>& names, size_t fields);
+/// Throws JobError unless there is a name for each of a record's fields, each once, and none leads into a struct; and
+/// unless the options name columns of these.
+void CheckParquetColumns(const std::vector<std::string>& names, std::span<const ParquetField> fields,
+                         const ParquetOptions& options);
 
 }  // namespace fairlead::engine

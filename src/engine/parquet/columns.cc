@@ -233,16 +233,28 @@ std::string ParquetTypeOf(const ParquetField& field) {
 
 namespace {
 
-NodePtr ValueNode(const std::string& name, parquet::Repetition::type repetition, ParquetValue value) {
+bool IsAmong(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::shared_ptr<const LogicalType> IntegersMeaning(const ParquetField& field, const IntegerType& integer,
+                                                   const ParquetOptions& options) {
+  if (IsAmong(options.timestamps, field.name)) return LogicalType::Timestamp(true, LogicalType::TimeUnit::MICROS);
+  if (IsAmong(options.dates, field.name)) return LogicalType::Date();
+  if (integer.is_signed && integer.bits >= 32) return LogicalType::None();
+  return LogicalType::Int(integer.bits, integer.is_signed);
+}
+
+NodePtr ValueNode(const std::string& name, bool optional, const ParquetField& field, const ParquetOptions& options) {
   const auto node = [&](std::shared_ptr<const LogicalType> logical, parquet::Type::type physical) {
+    const auto repetition = optional ? parquet::Repetition::OPTIONAL : parquet::Repetition::REQUIRED;
     return parquet::schema::PrimitiveNode::Make(name, repetition, std::move(logical), physical);
   };
-  if (const std::optional<IntegerType> integer = IntegerTypeOf(value)) {
+  if (const std::optional<IntegerType> integer = IntegerTypeOf(field.value)) {
     const auto physical = integer->bits == 64 ? parquet::Type::INT64 : parquet::Type::INT32;
-    const bool plain = integer->is_signed && integer->bits >= 32;
-    return node(plain ? LogicalType::None() : LogicalType::Int(integer->bits, integer->is_signed), physical);
+    return node(IntegersMeaning(field, *integer, options), physical);
   }
-  switch (value) {
+  switch (field.value) {
     case ParquetValue::kBool:
       return node(LogicalType::None(), parquet::Type::BOOLEAN);
     case ParquetValue::kFloat:
@@ -256,20 +268,21 @@ NodePtr ValueNode(const std::string& name, parquet::Repetition::type repetition,
 
 }  // namespace
 
-std::shared_ptr<parquet::schema::GroupNode> ParquetSchemaOf(std::span<const ParquetField> fields) {
+std::shared_ptr<parquet::schema::GroupNode> ParquetSchemaOf(std::span<const ParquetField> fields,
+                                                            const ParquetOptions& options) {
   using parquet::Repetition;
   using parquet::schema::GroupNode;
-  const auto repetition = [](bool optional) { return optional ? Repetition::OPTIONAL : Repetition::REQUIRED; };
   parquet::schema::NodeVector columns;
   for (const ParquetField& field : fields) {
     if (!field.list) {
-      columns.push_back(ValueNode(field.name, repetition(field.optional), field.value));
+      columns.push_back(ValueNode(field.name, field.optional, field, options));
       continue;
     }
     // The three levels of parquet-format's LogicalTypes.md, "Lists".
-    const NodePtr item = ValueNode("element", repetition(field.optional_items), field.value);
+    const NodePtr item = ValueNode("element", field.optional_items, field, options);
     const NodePtr items = GroupNode::Make("list", Repetition::REPEATED, {item});
-    columns.push_back(GroupNode::Make(field.name, repetition(field.optional), {items}, LogicalType::List()));
+    const auto repetition = field.optional ? Repetition::OPTIONAL : Repetition::REQUIRED;
+    columns.push_back(GroupNode::Make(field.name, repetition, {items}, LogicalType::List()));
   }
   return std::static_pointer_cast<GroupNode>(GroupNode::Make("schema", Repetition::REQUIRED, columns));
 }

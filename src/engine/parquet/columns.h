@@ -37,6 +37,7 @@ ParquetLeaf FindParquetLeaf(const parquet::SchemaDescriptor& schema, const Parqu
 std::string ParquetTypeOf(const ParquetField& field);
 
 /// A file's schema for the fields.
-std::shared_ptr<parquet::schema::GroupNode> ParquetSchemaOf(std::span<const ParquetField> fields);
+std::shared_ptr<parquet::schema::GroupNode> ParquetSchemaOf(std::span<const ParquetField> fields,
+                                                            const ParquetOptions& options);
 
 }  // namespace fairlead::engine

@@ -246,6 +246,14 @@ TEST_F(ParquetTest, NamesOfColumnsAreChecked) {
               pairs.SaveParquet(Path("p"), {"a", "b.c"});
             }),
             "SaveParquet: structs are not written, so a column cannot be named b.c");
+  EXPECT_EQ(ErrorOf([&] {
+              pairs.SaveParquet(Path("p"), {"a", "b"}, {.timestamps = {"c"}});
+            }),
+            "SaveParquet: there is no column c for timestamps, which are int64_t");
+  EXPECT_EQ(ErrorOf([&] {
+              pairs.SaveParquet(Path("p"), {"a", "b"}, {.dates = {"a"}});
+            }),
+            "SaveParquet: column a cannot hold dates, which are int32_t");
   EXPECT_EQ(pairs.SaveParquet(Path("p"), {"a", "b"}), 1);
 }
 

@@ -141,7 +141,7 @@ class PartWriter final : public ParquetWriter {
             std::clamp<int64_t>(options.row_group_bytes, 1, std::max<int64_t>(1, task.memory_bytes / kMemoryOfGroup))),
         memory_(task.memory_bytes),
         output_(std::make_shared<ParquetOutput>(part)),
-        writer_(parquet::ParquetFileWriter::Open(output_, ParquetSchemaOf(fields), PropertiesFor(options))) {}
+        writer_(parquet::ParquetFileWriter::Open(output_, ParquetSchemaOf(fields, options), PropertiesFor(options))) {}
 
   void Write(const ParquetRows& rows) override {
     task_.CheckKilled();
