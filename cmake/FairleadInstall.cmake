@@ -55,6 +55,11 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/FairleadConfigVersion.cma
 install(FILES ${PROJECT_BINARY_DIR}/FairleadConfig.cmake ${PROJECT_BINARY_DIR}/FairleadConfigVersion.cmake
   DESTINATION ${cmake_folder} COMPONENT engine)
 
+# The component parquet is installed as sources, which a job compiles against the Arrow that it has.
+install(FILES ${CMAKE_CURRENT_LIST_DIR}/FairleadArrow.cmake DESTINATION ${cmake_folder} COMPONENT engine)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/engine/parquet DESTINATION ${cmake_folder}/parquet/engine COMPONENT engine
+  FILES_MATCHING PATTERN "*.h" PATTERN "*.cc" PATTERN "*_test.cc" EXCLUDE)
+
 file(RELATIVE_PATH up /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/fairlead-engine.pc.in ${PROJECT_BINARY_DIR}/fairlead-engine.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/fairlead-engine.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT engine)

@@ -31,6 +31,17 @@ class Setup(unittest.TestCase):
         self.assertIn(f"these packages are missing: {ABSENT}\n", done.stderr)
         self.assertIn("run as root: apt-get install", done.stderr)
 
+    def test_what_cannot_be_fetched_is_told_and_leaves_nothing(self):
+        with tempfile.TemporaryDirectory() as folder:
+            wanted = pathlib.Path(folder, "arrow")
+            done, _ = self.call(ROOT / "tools/setup", "--parquet", FAIRLEAD_ARROW=str(wanted), PIP_INDEX_URL="http://127.0.0.1:1/", PIP_RETRIES="0",
+                                PIP_NO_CACHE_DIR="1", PIP_CONFIG_FILE="/dev/null")
+            self.assertEqual((done.returncode, list(pathlib.Path(folder).iterdir())), (1, []))
+            self.assertIn("setup: pip could not fetch pyarrow from PyPI", done.stderr)
+            wanted.mkdir()
+            done, _ = self.call(ROOT / "tools/setup", "--parquet", FAIRLEAD_ARROW=str(wanted))
+            self.assertEqual((done.returncode, done.stdout), (0, f"setup: Apache Arrow is in {wanted}\n"))
+
     def test_the_quickstart_takes_the_wish(self):
         # dpkg knows no package of a root that is empty.
         with tempfile.TemporaryDirectory() as root:

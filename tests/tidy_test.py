@@ -16,6 +16,7 @@ SOURCES = {
     "src/a/uses.cc": '#include "a/length.h"\nint Used() { return Length("a"); }\n',
     "src/a/CMakeLists.txt": "",
     "src/b/alone.cc": "int Alone() { return 1; }\n",
+    "src/b/not_built.cc": "#include <a_library_that_is_not_there.h>\n",
     "src/b/alone_test.cc": "int Tested() { return 1; }\n",
 }
 NINJA = """rule cxx

@@ -89,6 +89,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
         "base endpoints/yarn engine/driver engine/history engine/io engine/plan engine/records engine/settings engine/shuffle "
         "env env_posix model process/executor process/shuffle tasks wire/engine wire/hadoop_rpc "
         "wire/spark_shuffle wire/spark_transport",
+    "engine/parquet": "engine/io engine/plan engine/records",
     "engine/api":
         "base engine/driver engine/io engine/kernels engine/plan engine/records engine/run engine/settings "
         "engine/shuffle",

@@ -34,6 +34,8 @@ using engine::Dataset;
 using engine::JobError;
 using engine::Keep;
 using engine::Owned;
+using engine::ParquetCodec;
+using engine::ParquetOptions;
 using engine::ParseField;
 using engine::Partitions;
 using engine::SortDirection;

@@ -184,8 +184,8 @@ struct CsvFormat {
   /// The header, where columns have names.
   static void Begin(Buffer& out, const SavePlan& plan) {
     std::string line;
-    for (const std::string& name : plan.columns) AddField(line, name, plan.separator);
-    if (!plan.columns.empty()) out.Append(line + "\n");
+    for (const std::string& name : plan.format.columns) AddField(line, name, plan.format.separator);
+    if (!plan.format.columns.empty()) out.Append(line + "\n");
   }
   template <class T>
   static void Append(Buffer& out, const T& record, const SavePlan& plan) {
@@ -193,8 +193,8 @@ struct CsvFormat {
     line.clear();
     bool first = true;
     VisitColumns(record, [&](const auto& field) {
-      if (!std::exchange(first, false)) line.push_back(plan.separator);
-      AppendCsvField(line, field, plan.separator);
+      if (!std::exchange(first, false)) line.push_back(plan.format.separator);
+      AppendCsvField(line, field, plan.format.separator);
     });
     line.push_back('\n');
     out.Append(line);
@@ -215,7 +215,7 @@ struct JsonFormat {
     size_t i = 0;
     VisitColumns(record, [&](const auto& field) {
       line.push_back(i == 0 ? '{' : ',');
-      base::AppendJsonString(line, plan.columns[i++]);
+      base::AppendJsonString(line, plan.format.columns[i++]);
       line.push_back(':');
       AppendJsonValue(line, field);
     });

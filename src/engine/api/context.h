@@ -62,6 +62,22 @@ class Context {
     return Dataset<T>(std::move(node));
   }
 
+  /// Rows of Parquet files as aggregates: `columns` names the column for each field, in order, with dots for those of
+  /// structs ("arrival.delay"); without them FL_FIELDS does. Other columns are not read. Fields are as Csv's, and
+  /// std::vector for lists; docs/engine.md has the types. Throws JobError in a program without Fairlead::parquet.
+  template <class T>
+  Dataset<T> Parquet(const std::string& path, std::vector<std::string> columns = {}, Partitions pieces = {}) {
+    static_assert(std::is_aggregate_v<T>, "Parquet<T>: T is a struct with one public field per wanted column");
+    if (columns.empty()) columns = ColumnNames<T>();
+    CheckColumns("Parquet " + path, columns.size(), CountColumns<T>());
+    ParquetState state{std::move(columns), PlanSplits(path, Pieces(pieces))};
+    CheckParquet(path, state.splits, ParquetFieldsOf<T>(state.names));
+    const int32_t parts = static_cast<int32_t>(state.splits.size());
+    auto node = dataset_internal::MakeNode<ParquetSource<T>>(session_, "parquet " + path, EncodePayload(state), parts);
+    node->places = PlacesOf(state.splits);
+    return Dataset<T>(std::move(node));
+  }
+
   /// Values of this program's memory.
   template <class T>
   Dataset<T> Parallelize(const std::vector<T>& values, Partitions partitions = {}) {

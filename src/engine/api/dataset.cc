@@ -12,11 +12,13 @@ namespace fairlead::engine {
 
 template CsvState DecodePayload(std::string_view payload, const char* what);
 template JsonState DecodePayload(std::string_view payload, const char* what);
+template ParquetState DecodePayload(std::string_view payload, const char* what);
 template SampleState DecodePayload(std::string_view payload, const char* what);
 template SavePlan DecodePayload(std::string_view payload, const char* what);
 template std::vector<std::string> DecodePayload(std::string_view payload, const char* what);
 template std::string EncodePayload(const CsvState& value);
 template std::string EncodePayload(const JsonState& value);
+template std::string EncodePayload(const ParquetState& value);
 template std::string EncodePayload(const SampleState& value);
 template std::string EncodePayload(const std::vector<std::string>& value);
 
@@ -98,10 +100,9 @@ int64_t SumOf(const std::shared_ptr<DatasetNode>& node, const ActionPlan& action
 }
 
 int64_t Save(const std::shared_ptr<DatasetNode>& node, const std::string& sink, const std::string& directory,
-             const std::vector<std::string>& columns, char separator) {
+             SaveFormat format) {
   SavePlan plan = MakeSavePlan(*node->session, directory);
-  plan.columns = columns;
-  plan.separator = separator;
+  plan.format = std::move(format);
   if (const auto records = PrepareSave(plan, node->session->application_id())) return *records;
   int64_t total = 0;
   try {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/api/actions.h"
+#include "engine/api/parquet_operators.h"
 #include "engine/api/sort_direction.h"
 #include "engine/plan/node.h"
 #include "engine/plan/session.h"
@@ -81,7 +82,7 @@ std::vector<int32_t> AllPartitions(const DatasetNode& node);
 /// Runs an action whose tasks give numbers.
 int64_t SumOf(const std::shared_ptr<DatasetNode>& node, const ActionPlan& action);
 int64_t Save(const std::shared_ptr<DatasetNode>& node, const std::string& sink, const std::string& directory,
-             const std::vector<std::string>& columns = {}, char separator = ',');
+             SaveFormat format = {});
 
 /// What joins and CoGroup ask of their two sides.
 template <class T, class Other>
@@ -468,14 +469,27 @@ class Dataset {
   int64_t SaveCsv(const std::string& directory, const std::vector<std::string>& columns = {},
                   char separator = ',') const {
     if (!columns.empty()) CheckColumns("SaveCsv", columns.size(), CountColumns<T>());
-    return dataset_internal::Save(node_, Registered<SaveSink<T, CsvFormat>>::key, directory, columns, separator);
+    return dataset_internal::Save(node_, Registered<SaveSink<T, CsvFormat>>::key, directory,
+                                  {.columns = columns, .separator = separator});
   }
   /// A JSON object per record and line, with a member for each field by the names of `columns`; without them by those
   /// of FL_FIELDS. An absent std::optional is null. Otherwise as SaveCsv.
   int64_t SaveJsonLines(const std::string& directory, std::vector<std::string> columns = {}) const {
     if (columns.empty()) columns = ColumnNames<T>();
     CheckColumns("SaveJsonLines", columns.size(), CountColumns<T>());
-    return dataset_internal::Save(node_, Registered<SaveSink<T, JsonFormat>>::key, directory, columns);
+    return dataset_internal::Save(node_, Registered<SaveSink<T, JsonFormat>>::key, directory,
+                                  {.columns = std::move(columns)});
+  }
+  /// A Parquet file per partition, with a column for each field by the names of `columns`; without them by those of
+  /// FL_FIELDS. docs/engine.md has the columns' types. Otherwise as SaveCsv; throws JobError in a program without
+  /// Fairlead::parquet.
+  int64_t SaveParquet(const std::string& directory, std::vector<std::string> columns = {},
+                      ParquetOptions options = {}) const {
+    if (columns.empty()) columns = ColumnNames<T>();
+    CheckParquetColumns(columns, ParquetFieldsOf<T>(columns), options);
+    FindParquet();
+    return dataset_internal::Save(node_, Registered<ParquetSaveSink<T>>::key, directory,
+                                  {.columns = std::move(columns), .suffix = ".parquet", .parquet = std::move(options)});
   }
   /// The records' bytes one after the other.
   int64_t SaveBytes(const std::string& directory) const

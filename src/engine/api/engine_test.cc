@@ -108,6 +108,29 @@ std::string RandomText(int lines, unsigned seed) {
   return text;
 }
 
+/// This test is such a program.
+TEST_F(EngineTest, AProgramWithoutTheComponentSaysHowParquetIsHad) {
+  Context context = Start();
+  struct Row {
+    int64_t id = 0;
+  };
+  const std::string path = Write("a.parquet", "PAR1");
+  const auto error_of = [](const auto& run) -> std::string {
+    try {
+      run();
+      return "no error";
+    } catch (const JobError& error) {
+      return error.what();
+    }
+  };
+  constexpr const char* kWords =
+      "this program cannot read or write Parquet: link Fairlead::parquet, which is built where Apache Arrow is found "
+      "(tools/setup --parquet fetches it)";
+  EXPECT_EQ(error_of([&] { context.Parquet<Row>(path, {"id"}); }), kWords);
+  EXPECT_EQ(error_of([&] { context.Range(0, 3).SaveParquet(directory_ / "out", {"id"}); }), kWords);
+  EXPECT_FALSE(fs::exists(directory_ / "out"));
+}
+
 TEST_F(EngineTest, WordCountEqualsAPlainCount) {
   const std::string text = RandomText(20'000, 1);
   std::map<std::string, int64_t> wanted;
@@ -713,7 +736,7 @@ TEST_F(EngineTest, ARecordAboveTheBudgetIsNamed) {
 }
 
 TEST_F(EngineTest, ASaveThatAnEarlierDriverAttemptCommittedIsNotDoneAgain) {
-  const SavePlan plan{directory_ / "out", "app-7", "app-7-1", ""};
+  const SavePlan plan{directory_ / "out", "app-7", "app-7-1"};
   EXPECT_FALSE(PrepareSave(plan, "app"));
   for (int i = 0; i < 2; ++i) {
     std::ofstream(directory_ / ("out/_temporary/app-7-1/committed/part-0000" + std::to_string(i))) << i << "\n";

@@ -15,7 +15,7 @@ constexpr const char* kSuccess = "_SUCCESS";
 std::string PartName(const SavePlan& plan, int32_t partition) {
   char name[32];
   std::snprintf(name, sizeof name, "part-%05d", partition);
-  return name + plan.suffix;
+  return name + plan.format.suffix;
 }
 std::string JobDirectory(const SavePlan& plan) { return plan.directory + "/" + kTemporary + "/" + plan.job; }
 std::string Committed(const SavePlan& plan) { return JobDirectory(plan) + "/committed"; }

@@ -8,6 +8,7 @@
 
 #include "base/fields.h"
 #include "engine/io/file_system.h"
+#include "engine/io/parquet.h"
 #include "engine/plan/operators.h"
 #include "engine/records/buffer.h"
 
@@ -17,14 +18,21 @@
 
 namespace fairlead::engine {
 
+/// What the files hold.
+struct SaveFormat {
+  std::vector<std::string> columns{};  // their names, of rows
+  char separator = ',';                // between fields of a row of CSV
+  std::string suffix{};                // of the files' names
+  ParquetOptions parquet{};
+  FL_FIELDS(columns, separator, suffix, parquet)
+};
+
 struct SavePlan {
   std::string directory;
   std::string save;  // the same in every attempt of the driver
   std::string job;   // of this attempt only: names the temporary directory
-  std::string suffix;
-  std::vector<std::string> columns{};  // their names, of rows
-  char separator = ',';                // between fields of a row
-  FL_FIELDS(directory, save, job, suffix, columns, separator)
+  SaveFormat format{};
+  FL_FIELDS(directory, save, job, format)
 };
 
 /// Driver: checks that the directory is free and prepares it. Gives the number of records when an earlier attempt of

@@ -1,0 +1,31 @@
+# fairlead_find_arrow(TARGET): an interface target of Apache Arrow's headers and libraries, where they are found: the system's CMake packages Arrow and
+# Parquet; else the folder `pyarrow` in FAIRLEAD_ARROW (a variable of CMake's or of the environment: where pip has put it), or where tools/setup --parquet
+# has. Installed with the engine.
+function(fairlead_find_arrow target)
+  find_package(Arrow CONFIG QUIET)
+  find_package(Parquet CONFIG QUIET)
+  if(TARGET Arrow::arrow_shared AND TARGET Parquet::parquet_shared)
+    set_target_properties(Arrow::arrow_shared Parquet::parquet_shared PROPERTIES IMPORTED_GLOBAL ON)  # programs of other folders link them
+    add_library(${target} INTERFACE)
+    target_link_libraries(${target} INTERFACE Parquet::parquet_shared Arrow::arrow_shared)
+    return()
+  endif()
+  set(cache "$ENV{XDG_CACHE_HOME}")
+  if(NOT cache)
+    set(cache "$ENV{HOME}/.cache")
+  endif()
+  file(GLOB fetched "${cache}/fairlead/pyarrow-*")
+  list(SORT fetched COMPARE NATURAL ORDER DESCENDING)
+  foreach(folder IN ITEMS ${FAIRLEAD_ARROW} $ENV{FAIRLEAD_ARROW} ${fetched})
+    file(GLOB arrow "${folder}/pyarrow/libarrow.so.*")
+    file(GLOB parquet "${folder}/pyarrow/libparquet.so.*")
+    if(arrow AND parquet AND EXISTS "${folder}/pyarrow/include/parquet/file_reader.h")
+      add_library(${target} INTERFACE)
+      target_include_directories(${target} SYSTEM INTERFACE "${folder}/pyarrow/include")
+      target_link_libraries(${target} INTERFACE "${parquet}" "${arrow}")
+      # Programs find the libraries where they lie now.
+      target_link_options(${target} INTERFACE "LINKER:-rpath,${folder}/pyarrow")
+      return()
+    endif()
+  endforeach()
+endfunction()
