@@ -23,7 +23,7 @@ ordered_json ObjectOf(const base::Result<process::http::Response>& answer, const
   return good ? json->at(root) : ordered_json::object();
 }
 
-/// How long the manager asks its session with ZooKeeper to be; 0: it is Hadoop's.
+/// How long the manager's session with ZooKeeper is; 0: it is Hadoop's, or has none.
 int64_t SessionOf(Cluster& cluster, const std::string& page) {
   const auto answer = cluster.client->GetUrl(page + "/fairlead/v1/ha");
   if (!answer.ok() || answer->status != 200) return 0;

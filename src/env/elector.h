@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "base/time.h"
 #include "env/store.h"
 
 namespace fairlead::env {
@@ -45,6 +46,9 @@ class Elector {
   /// A row of the store as a process that does not lead saw it last, maybe seconds ago; nothing where there is none or
   /// none is known. For what a process has to know while another leads; the leader's Store knows better.
   virtual std::optional<std::string> Seen(const std::string& /*table*/, const std::string& /*key*/) const { return {}; }
+
+  /// How long a leader that died without a word still leads; 0: not known yet.
+  virtual base::Duration SessionTime() const { return {}; }
 
   /// Gives the leadership up (deposed is called) and lets the others go first; competes again when one of them leads,
   /// or none wanted to.

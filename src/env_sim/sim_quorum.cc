@@ -182,6 +182,7 @@ class SimElector final : public env::Elector {
   }
   bool MayAct() const override { return leading_ && world_.now() < until_; }
   std::optional<std::string> Leader() const override { return leader_; }
+  base::Duration SessionTime() const override { return quorum_->session; }
 
   void Yield() override {
     if (!leading_) return;

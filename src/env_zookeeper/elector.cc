@@ -49,6 +49,7 @@ class ZooKeeperElector final : public env::Elector {
   bool MayAct() const override { return leading_ && !yielding_ && Clock() < may_act_until_; }
 
   std::optional<std::string> Leader() const override { return leader_; }
+  Duration SessionTime() const override { return timeout_; }
 
   std::optional<std::string> Seen(const std::string& table, const std::string& key) const override {
     return copy_ ? copy_->Find(table, key) : std::nullopt;

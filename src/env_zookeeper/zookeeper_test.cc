@@ -148,6 +148,15 @@ TEST_F(ZooKeeperTest, TheNextLeaderHasWhatWasCommitted) {
   EXPECT_EQ(second->store->Load("u")->size(), 1u);
 }
 
+TEST_F(ZooKeeperTest, TheSessionIsAsLongAsTheServerGaveIt) {
+  ElectorOptions options = Options("a", "long");
+  options.timeout = Duration::Seconds(60);
+  const Member member(*loop_, options);
+  EXPECT_EQ(member.elector->SessionTime(), Duration());
+  AwaitLead(member);
+  EXPECT_EQ(member.elector->SessionTime(), Duration::Seconds(2)) << "twenty of its ticks at most";
+}
+
 TEST_F(ZooKeeperTest, ManyCommitsShareTransactions) {
   auto leader = Join("a", "many");
   AwaitLead(*leader);

@@ -51,6 +51,7 @@ class Leadership {
   /// Null unless this process leads and may act now.
   ResourceManager* acting() { return elector_->MayAct() ? manager_.get() : nullptr; }
   std::optional<std::string> leader() const { return elector_->Leader(); }
+  base::Duration session_time() const { return elector_->SessionTime(); }
   /// A row of another manager that leads (env::Elector::Seen).
   std::optional<std::string> Seen(const std::string& table, const std::string& key) const {
     return elector_->Seen(table, key);

@@ -30,7 +30,7 @@ class WebPort {
   struct Membership {
     std::string id;
     std::string leader;      // empty: nobody is known
-    base::Duration session;  // as the configuration asks for it
+    base::Duration session;  // as ZooKeeper gave it; 0: not yet
   };
   struct Standby {
     std::function<bool()> acting;

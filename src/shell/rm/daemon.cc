@@ -341,8 +341,8 @@ base::Status StartAsMember(Daemon& daemon, Configuration& configuration, const S
     const auto at = leader && *leader != own ? web.find(*leader) : web.end();
     return at == web.end() ? "" : scheme + at->second.ToString();
   };
-  standby.membership = [&daemon, id = ha.id, asked = ha.elector.timeout]() -> process::rm::WebPort::Membership {
-    return {id, daemon.leadership->leader().value_or(""), asked};
+  standby.membership = [&daemon, id = ha.id]() -> process::rm::WebPort::Membership {
+    return {id, daemon.leadership->leader().value_or(""), daemon.leadership->session_time()};
   };
   auto port =
       process::rm::WebPort::Listen(*daemon.loop, daemon.WebNet(), settings.web, settings.hosts, std::move(standby));
