@@ -51,6 +51,7 @@ struct NmSettings {
   bool aggregate_logs = false;  // yarn.log-aggregation-enable
   LogAggregationOptions log_aggregation;
   std::vector<AuxServiceSetting> services;
+  bool map_outputs_https = false;                // mapreduce.shuffle.ssl.enabled
   std::vector<std::string> shuffle_extra_roots;  // fairlead.shuffle.extra-local-roots: of other agents here
   bool shuffle_stop_on_failure = false;          // spark.yarn.shuffle.stopOnFailure
   std::string health_script;
