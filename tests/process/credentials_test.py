@@ -231,6 +231,26 @@ class OtherMachines(unittest.TestCase):
         self.wait(lambda: "the credential is not known here, or was revoked" in log.read_text(), "its refusal, though it was connected", 30)
         self.wait(lambda: self.nodes().get(self.machines.address("worker")) != "RUNNING", "its end", 30)
 
+    def test_a_nodes_credential_is_of_one_host(self):
+        """Said beforehand; another machine with the same file is refused, also after a restart, until the credential is given to it."""
+        here, there = self.machines.address("worker"), self.machines.address("stranger")
+        file = self.make("node", "moved", "stranger", "--host", here)
+        self.assertEqual(self.at("stranger", FAIRLEAD, "join", file).returncode, 0)
+        self.end(self.rm)
+        self.start_rm()
+        log = self.work / "moved.log"
+        words = ["runuser", "-u", "nobody", "--", "env", f"HOME={self.homes['stranger']}", str(FAIRLEAD), "nm", *map(str, self.node_settings("stranger"))]
+        with log.open("wb") as output:
+            process = subprocess.Popen([*self.machines.within("stranger"), *words], stdout=output, stderr=output, cwd=self.homes["stranger"])
+        self.addCleanup(self.end, process)
+        self.wait(lambda: f"the credential 'moved' is that of the node {here}, and this one says that it is {there}" in log.read_text(), "its refusal")
+        self.assertNotIn(there, self.nodes())
+        self.assertIn("audit: a call of a node is refused: the credential 'moved'", (self.work / "rm.log").read_text())
+        self.make("node", "moved", "laptop", "--host", there)
+        self.wait(lambda: self.nodes().get(there) == "RUNNING", "the node, by the file before as well")
+        self.assertIn(f" {there} ", self.here("credentials", "list").stdout)
+        self.assertEqual(self.here("credentials", "revoke", "moved").returncode, 0)
+
     def test_trusted_networks(self):
         words = (FAIRLEAD, "apps", "--set", f"yarn.resourcemanager.address={self.address('')}")
         self.assertEqual(self.at("trusted", *words, HADOOP_USER_NAME="bob").returncode, 0)
