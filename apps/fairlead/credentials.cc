@@ -1,7 +1,11 @@
 #include "credentials.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string_view>
@@ -115,8 +119,14 @@ int Join(const std::string& file) {
   if (!text.ok()) return Complain("join", file + ": " + text.error().message, kFailed);
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  struct stat earlier {};
+  const bool renewed = ::lstat(path.c_str(), &earlier) == 0 && earlier.st_uid != ::geteuid();
   if (const base::Status written = disk->WriteFileAtomically(path, *text, 0600); !written.ok()) {
     return Complain("join", path + ": " + written.error().message, kFailed);
+  }
+  // A node agent that root has started and that runs as somebody else has made the file its own, to read it again.
+  if (renewed && ::lchown(path.c_str(), earlier.st_uid, earlier.st_gid) != 0) {
+    return Complain("join", path + ": chown: " + std::strerror(errno), kFailed);
   }
   std::printf("%s\n%s\n", path.c_str(),
               node ? "the node agent logs in with it: fairlead nm" : "commands log in with it: fairlead nodes");

@@ -6,6 +6,7 @@ import os
 import pathlib
 import pwd
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -250,6 +251,37 @@ class OtherMachines(unittest.TestCase):
         self.wait(lambda: self.nodes().get(there) == "RUNNING", "the node, by the file before as well")
         self.assertIn(f" {there} ", self.here("credentials", "list").stdout)
         self.assertEqual(self.here("credentials", "revoke", "moved").returncode, 0)
+
+    def test_an_agent_of_roots_that_runs_as_another_user_takes_a_renewed_one(self):
+        """Its file is in /etc/fairlead: of a copy of /etc, which only this process tree sees."""
+        etc, home = self.work / "etc", self.homes["laptop"]
+        subprocess.run(["cp", "-a", "/etc", etc], check=True)
+        (etc / "fairlead").mkdir(exist_ok=True)
+        first = self.make("node", "of-root", "laptop")
+        settings = [*self.node_settings("laptop"), "--set", "fairlead.nm.user=nobody"]
+        started = " ".join(map(str, [FAIRLEAD, "nm", *settings]))
+        join = home / "join"
+        os.mkfifo(join)
+        script = f"mount --bind {etc} /etc && {FAIRLEAD} join {first} && ({started} & read file < {join} && {FAIRLEAD} join $file; wait)"
+        log = self.work / "of-root.log"
+        with log.open("wb") as output:
+            process = subprocess.Popen([*self.machines.within("laptop"), "unshare", "-m", "sh", "-c", script], stdout=output, stderr=output, cwd="/",
+                                       start_new_session=True)
+        self.addCleanup(process.wait, 30)
+        self.addCleanup(os.killpg, process.pid, signal.SIGTERM)
+        here = self.machines.address("laptop")
+        self.wait(lambda: self.nodes().get(here) == "RUNNING", "the node")
+        kept = etc / "fairlead/node.credential"
+        self.assertEqual(kept.stat().st_uid, pwd.getpwnam("nobody").pw_uid)
+        renewed = self.make("node", "of-root", "laptop")
+        join.write_text(f"{renewed}\n")
+        self.wait(lambda: kept.read_text() == renewed.read_text(), "the new file")
+        self.assertEqual((kept.stat().st_uid, kept.stat().st_mode & 0o777), (pwd.getpwnam("nobody").pw_uid, 0o600))
+        # Only the newest and the one before open anything: a third one shuts the first out.
+        self.make("node", "of-root", "laptop")
+        self.end(self.rm)
+        self.start_rm()
+        self.wait(lambda: log.read_text().count(" registered rm=") == 2, "the node, by the second")
 
     def test_trusted_networks(self):
         words = (FAIRLEAD, "apps", "--set", f"yarn.resourcemanager.address={self.address('')}")

@@ -158,6 +158,7 @@ void ReadSecurity(const HadoopConf& conf, NmSettings& out) {
   out.web_identity = ReadWebIdentity(conf, "yarn.nodemanager.webapp", out.web.host, out.web_security, out.warnings);
   ReadCallers(conf, out.web_security, out.warnings);
   out.manager.credential = CredentialSource(conf, CredentialPath("node"));
+  if (conf.OriginOf(kCredential).file == CredentialPath("node")) out.credential_file = CredentialPath("node");
   if (!IsKerberos(conf)) return;
   out.kerberos = ReadDaemonIdentity(conf, "yarn.nodemanager", out.manager.listen.host);
   out.manager.manager_principal = conf.String(kManagerPrincipal, "");

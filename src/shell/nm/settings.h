@@ -39,6 +39,7 @@ struct NmSettings {
   bool recovery = true;             // yarn.nodemanager.recovery.enabled, unless written false
   bool supervised = false;          // yarn.nodemanager.recovery.supervised: containers outlive a stop on request, too
   RunAs run_as;
+  std::string credential_file;  // of `fairlead join`, where the credential came from there
   std::string agent_user;  // fairlead.nm.user: not empty: as whom the agent itself is to run, once root has started it
   NmDirsOptions dirs;
   base::Duration disk_check_interval = base::Duration::Seconds(120);
