@@ -126,7 +126,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "shell/spark":
         "base config endpoints/spark env env_posix env_zookeeper model process/http process/spark_master process/spark_rpc "
         "process/spark_worker profiles "
-        "shell/base shell/nm shell/shuffle wire/java_stream wire/json wire/spark_transport",
+        "shell/base shell/nm shell/shuffle shell/tls wire/java_stream wire/json wire/spark_transport",
 }.items()}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')

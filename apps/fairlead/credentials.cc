@@ -1,7 +1,11 @@
 #include "credentials.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string_view>
@@ -26,6 +30,7 @@ struct MakeOptions {
   std::string node;
   std::string client;
   std::string user;
+  std::string host;
   std::string out;
 };
 struct RevokeOptions {
@@ -55,6 +60,7 @@ int Make(const Command& command, Cluster& cluster, MakeOptions& options) {
   }
   ordered_json body = {{"kind", node ? "node" : "client"}};
   if (!node) body["user"] = options.user.empty() ? name : options.user;
+  if (!options.host.empty()) body["host"] = options.host;
   const auto answer = AskFairlead(cluster, "credentials/" + name, "PUT", body.dump());
   if (!answer.ok()) return command.Fail(answer.error());
   const std::string about = node ? "Credential '" + name + "' of a node"
@@ -84,11 +90,11 @@ int List(const Command& command, Cluster& cluster, ListOptions&) {
   const auto answer = AskFairlead(cluster, "credentials");
   if (!answer.ok()) return command.Fail(answer.error());
   if (command.options.json) return PrintJson(*answer), kOk;
-  Table table({"NAME", "KIND", "USER", "MADE", "BY"});
+  Table table({"NAME", "KIND", "USER", "HOST", "MADE", "BY"});
   for (const auto& one : answer->value("credentials", ordered_json::array())) {
     table.Add({base::VisibleText(one.value("name", "")), one.value("kind", ""),
-               base::VisibleText(one.value("user", "")), TimeText(one.value("made_ms", int64_t{0})),
-               base::VisibleText(one.value("made_by", ""))});
+               base::VisibleText(one.value("user", "")), base::VisibleText(one.value("host", "")),
+               TimeText(one.value("made_ms", int64_t{0})), base::VisibleText(one.value("made_by", ""))});
   }
   table.Print();
   return kOk;
@@ -113,8 +119,14 @@ int Join(const std::string& file) {
   if (!text.ok()) return Complain("join", file + ": " + text.error().message, kFailed);
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+  struct stat earlier {};
+  const bool renewed = ::lstat(path.c_str(), &earlier) == 0 && earlier.st_uid != ::geteuid();
   if (const base::Status written = disk->WriteFileAtomically(path, *text, 0600); !written.ok()) {
     return Complain("join", path + ": " + written.error().message, kFailed);
+  }
+  // A node agent that root has started and that runs as somebody else has made the file its own, to read it again.
+  if (renewed && ::lchown(path.c_str(), earlier.st_uid, earlier.st_gid) != 0) {
+    return Complain("join", path + ": chown: " + std::strerror(errno), kFailed);
   }
   std::printf("%s\n%s\n", path.c_str(),
               node ? "the node agent logs in with it: fairlead nm" : "commands log in with it: fairlead nodes");
@@ -132,9 +144,11 @@ void AddCredentials(CLI::App& app, int& exit_code) {
   make->add_option("--node", made->node, "name of a node's credential");
   make->add_option("--client", made->client, "name of a client's");
   make->add_option("--as", made->user, "the user as whom the client acts (default: the credential's name)");
+  make->add_option("--host", made->host, "the host that alone the node may be (default: the one that it first says)");
   make->add_option("--out", made->out, "the file (default: NAME.credential)");
   make->footer(
-      "One that is made again replaces the one before, which is good for another day.\n"
+      "One that is made again replaces the one before, which is good for another day; a node's then is for any host\n"
+      "again, or for --host, and for no other once its node has said one.\n"
       "Examples:\n  fairlead credentials make --node worker7\n  fairlead credentials make --client laptop --as alice");
   AddClusterCommand<ListOptions>(*credentials, exit_code, "list", "List the credentials of the cluster",
                                  std::make_shared<ListOptions>(), List)

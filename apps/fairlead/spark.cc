@@ -16,7 +16,9 @@ void AddSparkDaemons(CLI::App& app, int& exit_code) {
                     "SPARK_HOME of a build that drivers use, under the same path on every node; may be repeated");
   spark->add_option("--host", spark_options->host, "address to listen on (127.0.0.1; 0.0.0.0 for every one)");
   spark->add_option("--port", spark_options->port, "port (7077)");
-  spark->add_option("--webui-port", spark_options->web_port, "port of a Standalone Master's page (8080)");
+  spark->add_option(
+      "--webui-port", spark_options->web_port,
+      "port of a Standalone Master's page (8080); with spark.ssl.standalone.enabled it is 400 higher, by HTTPS");
   spark->add_option("--rest-port", spark_options->rest_port,
                     "port at which a Standalone Master takes drivers by REST, which it opens (6066)");
   spark->add_option("--properties-file", spark_options->properties_file,
@@ -49,7 +51,10 @@ void AddSparkDaemons(CLI::App& app, int& exit_code) {
                      "executors' and drivers' logs and files (SPARK_WORKER_DIR; SPARK_HOME/work)");
   worker->add_option("--host", worker_options->host, "address to listen on (SPARK_WORKER_HOST; 127.0.0.1)");
   worker->add_option("-p,--port", worker_options->port, "port (SPARK_WORKER_PORT; any)");
-  worker->add_option("--webui-port", worker_options->web_port, "port of its page (SPARK_WORKER_WEBUI_PORT; 8081)");
+  worker->add_option(
+      "--webui-port", worker_options->web_port,
+      "port of its page (SPARK_WORKER_WEBUI_PORT; 8081); with spark.ssl.standalone.enabled it is 400 higher, by "
+      "HTTPS");
   worker->add_option("--properties-file", worker_options->properties_file,
                      "Spark's properties (default: spark-defaults.conf of SPARK_CONF_DIR or SPARK_HOME/conf)");
   worker->footer(

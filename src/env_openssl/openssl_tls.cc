@@ -142,24 +142,35 @@ ContextPtr NewContext(const SSL_METHOD* method) {
   return context;
 }
 
-/// Leaves what the context speaks without the excluded ones.
-void ExcludeCiphers(SSL_CTX* context, const std::string& excluded) {
-  std::set<std::string, std::less<>> names;
-  for (size_t at = 0; at < excluded.size();) {
-    const size_t end = std::min(excluded.find_first_of(", \n\t", at), excluded.size());
-    if (end > at) names.insert(excluded.substr(at, end - at));
+using CipherNames = std::set<std::string, std::less<>>;
+
+CipherNames NamesIn(const std::string& list) {
+  CipherNames names;
+  for (size_t at = 0; at < list.size();) {
+    const size_t end = std::min(list.find_first_of(", \n\t", at), list.size());
+    if (end > at) names.insert(list.substr(at, end - at));
     at = end + 1;
   }
+  return names;
+}
+
+/// Leaves what the context speaks without the excluded ones, and without those that are not enabled.
+base::Status ChooseCiphers(SSL_CTX* context, const Ciphers& ciphers) {
+  const CipherNames enabled = NamesIn(ciphers.enabled), excluded = NamesIn(ciphers.excluded);
   std::string older, newer;
   STACK_OF(SSL_CIPHER)* all = ::SSL_CTX_get_ciphers(context);
   for (int i = 0; i < sk_SSL_CIPHER_num(all); ++i) {
     const SSL_CIPHER* cipher = sk_SSL_CIPHER_value(all, i);
     const char* name = ::SSL_CIPHER_get_name(cipher);
     const char* standard = ::SSL_CIPHER_standard_name(cipher);
-    if (names.contains(name) || (standard != nullptr && names.contains(standard))) continue;
+    const auto in = [&](const CipherNames& names) {
+      return names.contains(name) || (standard != nullptr && names.contains(standard));
+    };
+    if (in(excluded) || (!enabled.empty() && !in(enabled))) continue;
     std::string& list = std::strcmp(::SSL_CIPHER_get_version(cipher), "TLSv1.3") == 0 ? newer : older;
     list += (list.empty() ? "" : ":") + std::string(name);
   }
+  if (older.empty() && newer.empty()) return base::Error{"none of the ciphers that are asked for is spoken here"};
   ::SSL_CTX_set_ciphersuites(context, newer.c_str());
   if (older.empty()) {
     ::SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION);
@@ -167,11 +178,12 @@ void ExcludeCiphers(SSL_CTX* context, const std::string& excluded) {
     ::SSL_CTX_set_cipher_list(context, older.c_str());
   }
   if (newer.empty()) ::SSL_CTX_set_max_proto_version(context, TLS1_2_VERSION);
+  return {};
 }
 
 }  // namespace
 
-base::Result<std::shared_ptr<env::Tls>> MakeServerTls(const Certificates& own, const std::string& excluded) {
+base::Result<std::shared_ptr<env::Tls>> MakeServerTls(const Certificates& own, const Ciphers& ciphers) {
   if (!own.key) return base::Error{"there is no private key in it"};
   const auto of_key = std::find_if(own.chain.begin(), own.chain.end(), [&](const CertificatePtr& one) {
     return ::X509_check_private_key(one.get(), own.key.get()) == 1;
@@ -187,7 +199,7 @@ base::Result<std::shared_ptr<env::Tls>> MakeServerTls(const Certificates& own, c
     if (one != *of_key) ::SSL_CTX_add1_chain_cert(context.get(), one.get());
   }
   ::SSL_CTX_set_options(context.get(), SSL_OP_CIPHER_SERVER_PREFERENCE);
-  ExcludeCiphers(context.get(), excluded);
+  if (const base::Status chosen = ChooseCiphers(context.get(), ciphers); !chosen.ok()) return chosen.error();
   return std::shared_ptr<env::Tls>(std::make_shared<OpensslTls>(std::move(context)));
 }
 

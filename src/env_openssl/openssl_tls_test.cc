@@ -96,10 +96,10 @@ base::Status Talk(env::TlsSession& client, env::TlsSession& server) {
   }
 }
 
-std::shared_ptr<env::Tls> Server(const std::string& bytes, const std::string& excluded = "") {
+std::shared_ptr<env::Tls> Server(const std::string& bytes, const Ciphers& ciphers = {}) {
   auto own = ReadCertificates("file", bytes, {"changeit", ""});
   EXPECT_TRUE(own.ok()) << own.error().message;
-  auto tls = MakeServerTls(*own, excluded);
+  auto tls = MakeServerTls(*own, ciphers);
   EXPECT_TRUE(tls.ok()) << tls.error().message;
   return *tls;
 }
@@ -132,7 +132,7 @@ TEST(OpensslTls, ReadsPkcs12OfNewAndOldPrograms) {
   for (const std::string& bytes : {Pkcs12(made), FromBase64(kOldStore)}) {
     const auto read = ReadCertificates("file", bytes, {"changeit", ""});
     ASSERT_TRUE(read.ok()) << read.error().message;
-    EXPECT_TRUE(MakeServerTls(*read, "").ok());
+    EXPECT_TRUE(MakeServerTls(*read).ok());
   }
   EXPECT_EQ(ReadCertificates("file", Pkcs12(made), {"changeme", ""}).error().message,
             "file cannot be opened with its password: mac verify failure");
@@ -163,10 +163,24 @@ TEST(OpensslTls, GarbageEndsTheSessionWithAnAlert) {
   EXPECT_FALSE(server->established());
 }
 
+TEST(OpensslTls, NoOthersThanTheEnabledCiphersAreSpoken) {
+  const Made made = Make("a");
+  const auto only_here = Server(Pem(made), {.enabled = "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384"});
+  const auto client_of = [&] { return ClientThatTrusts(Pem(made))->Connect("a"); };
+  auto server = only_here->Accept();
+  auto client = client_of();
+  EXPECT_TRUE(Talk(*client, *server).ok());
+  EXPECT_TRUE(client->established());
+  const auto own = ReadCertificates("file", Pem(made), {});
+  EXPECT_EQ(MakeServerTls(*own, {.enabled = "TLS_RSA_WITH_NOTHING"}).error().message,
+            "none of the ciphers that are asked for is spoken here");
+  EXPECT_FALSE(MakeServerTls(*own, {.enabled = "TLS_AES_128_GCM_SHA256", .excluded = "TLS_AES_128_GCM_SHA256"}).ok());
+}
+
 TEST(OpensslTls, ExcludedCiphersAreNotSpoken) {
   const Made made = Make("a");
-  const auto tls = Server(
-      Pem(made), "TLS_AES_256_GCM_SHA384, TLS_CHACHA20_POLY1305_SHA256,TLS_AES_128_GCM_SHA256,TLS_AES_128_CCM_SHA256");
+  const auto tls = Server(Pem(made), {.excluded = "TLS_AES_256_GCM_SHA384, TLS_CHACHA20_POLY1305_SHA256,"
+                                                  "TLS_AES_128_GCM_SHA256,TLS_AES_128_CCM_SHA256"});
   const auto server = tls->Accept();
   const auto client = ClientThatTrusts(Pem(made))->Connect("a");
   EXPECT_TRUE(Talk(*client, *server).ok());  // by TLS 1.2
@@ -182,7 +196,7 @@ TEST(OpensslTls, WhatIsNoStoreOrHasNoKeyIsRefused) {
   ::PEM_write_bio_PrivateKey(bio, other.key.get(), nullptr, nullptr, 0, nullptr, nullptr);
   const auto mixed = ReadCertificates("file", Written(bio), {});
   ASSERT_TRUE(mixed.ok());
-  EXPECT_EQ(MakeServerTls(*mixed, "").error().message, "there is no certificate of its private key in it");
+  EXPECT_EQ(MakeServerTls(*mixed).error().message, "there is no certificate of its private key in it");
   EXPECT_FALSE(ReadCertificates("file", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n", {}).ok());
 }
 

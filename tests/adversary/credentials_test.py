@@ -161,6 +161,48 @@ class Doors(unittest.TestCase):
             self.assertNotIn(secret, listed)
             self.assertNotIn(secret.encode(), journal)
 
+    def test_a_node_under_the_name_of_another(self):
+        """Who has one node's credential neither is another node, nor beats or leaves in its name."""
+        def host(name):
+            return rpc.field(1, name) + rpc.field(2, 4711)
+
+        def registered(name):
+            return rpc.field(1, host(name)) + rpc.field(3, 8042) + rpc.field(4, rpc.field(1, 1024) + rpc.field(2, 1))
+
+        def said(peer, method, body, number):
+            peer.peer.sendall(rpc.call(method, body, TRACKER, number))
+            header, _ = peer.answer()
+            return header.get(5, b"").decode() if header.get(2, 0) else ""
+
+        def refused():
+            [line] = [line for line in ask(self.web, "/metrics")[1].decode().splitlines() if line.startswith("fairlead_rm_node_hosts_refused_total ")]
+            return int(line.split()[1])
+
+        own, thief = self.make("node", "honest"), self.make("node", "thief")
+        before = refused()
+        with Peer(self.ports[".resource-tracker"]) as honest, Peer(self.ports[".resource-tracker"]) as other:
+            for peer, words in ((honest, own), (other, thief)):
+                self.assertIsNone(peer.show(peer.words(*words)))
+                peer.peer.sendall(rpc.context(None, TRACKER))
+            self.assertEqual(said(honest, "registerNodeManager", registered("one.example"), 1), "")
+            self.assertIn("the node one.example has the credential 'honest', and not 'thief'", said(other, "registerNodeManager", registered("one.example"), 1))
+            self.assertEqual(said(other, "registerNodeManager", registered("two.example"), 2), "")
+            beat = rpc.field(1, rpc.field(1, host("one.example")) + rpc.field(2, 0) + rpc.field(4, rpc.field(1, 1)))
+            for number, (method, body) in enumerate((("registerNodeManager", registered("one.example")), ("nodeHeartbeat", beat),
+                                                     ("unRegisterNodeManager", rpc.field(1, host("one.example"))), ("unRegisterNodeManager", b"")), 3):
+                told = said(other, method, body, number)
+                self.assertTrue("that of the node two.example, and this one says that it is one.example" in told or "says no host" in told, (method, told))
+            self.assertEqual(said(honest, "nodeHeartbeat", beat, 2), "", "nothing was done in its name")
+        self.assertEqual(refused() - before, 5)
+        log = (self.work / "rm.log").read_text()
+        self.assertIn("a call of a node is refused: the node one.example has the credential 'honest'", log)
+        self.assertEqual(self.hosts()["thief"], "two.example")
+        self.make("node", "thief")
+        self.assertEqual(self.hosts()["thief"], "", "made anew it is free")
+
+    def hosts(self):
+        return {one["name"]: one["host"] for one in json.loads(ask(self.web, "/fairlead/v1/credentials")[1])["credentials"]}
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -448,19 +448,20 @@ class NewMasters(Standalone):
 class Callers(Standalone):
     """A13, B2: with fairlead.callers.uids another user of this machine is served nowhere."""
 
-    properties = {"fairlead.callers.uids": os.geteuid()}
+    properties = {"fairlead.callers.uids": os.geteuid(), "spark.master.rest.enabled": "true", "spark.master.rest.port": 0}
     probe = ("import socket,sys\ns=socket.create_connection(('127.0.0.1', int(sys.argv[1])), 5)\ns.settimeout(5)\n"
              "try:\n s.sendall(bytes.fromhex(sys.argv[2]))\n print(len(s.recv(100)))\nexcept OSError:\n print(0)")
 
     def answered(self, port, user):
-        words = b"GET /healthz HTTP/1.0\r\n\r\n" if port in (self.web, self.worker_web) else ask(check_existence("Worker"), "endpoint-verifier")
+        words = b"GET /healthz HTTP/1.0\r\n\r\n" if port in (self.web, self.worker_web, self.rest) else ask(check_existence("Worker"), "endpoint-verifier")
         out = subprocess.run(["/usr/bin/python3", "-c", self.probe, str(port), words.hex()], capture_output=True, timeout=30, cwd="/", check=True,
                              **({} if user is None else {"user": user, "group": user, "extra_groups": []}))
         return int(out.stdout) > 0
 
     def test_another_user_is_not_served(self):
         watched = next(port for _, port in listening(self.supervisor()))
-        for port in (self.master, self.web, self.worker_port, self.worker_web, watched):
+        [self.rest] = [port for _, port in listening(self.pid()) if port not in (self.master, self.web)]
+        for port in (self.master, self.web, self.rest, self.worker_port, self.worker_web, watched):
             self.assertEqual((self.answered(port, None), self.answered(port, 65534)), (True, False), port)
         self.assertNotIn("every user of this machine reaches", self.log("master") + self.log("worker"))
         port, web = free_ports(2)

@@ -660,6 +660,28 @@ def worker_page(cluster, work):
     job.result()
 
 
+def https_pages(cluster, work):
+    """Pages link to each other by HTTPS, and so do executors' logs; drivers come by REST as ever."""
+    job = PausedJob(cluster, work)
+    app_id = job.await_round()
+    pages = [worker["webuiaddress"] for worker in cluster.page()["workers"]]
+    assert len(pages) == 2 and all(page.startswith("https://") for page in pages), pages
+    seen = [cluster.fetch(page + "/json/") for page in pages]
+    assert all(page["masterwebuiurl"].startswith("https://") for page in seen), seen
+    assert {executor["appid"] for page in seen for executor in page["executors"]} == {app_id}, seen
+    logs = [words[at + 1] for pid in cluster.processes_of(app_id).values() for words in [environment(pid)] for at in [words.index("SPARK_LOG_URL_STDERR")]]
+    assert logs and all(address.startswith("https://") for address in logs), logs
+    job.release()
+    job.result()
+    (work / "by-rest").mkdir()
+    cluster_mode(cluster, work / "by-rest")
+
+
+def environment(pid):
+    """Names and values of a process's variables, one after the other."""
+    return [word for line in pathlib.Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace").split("\0") for word in line.partition("=")[::2]]
+
+
 def logs_rolled(cluster, work):
     """An executor's log is rolled by size and its oldest parts go; the page gives what is left as one text."""
     job = PausedJob(cluster, work, "--conf", "spark.executor.extraJavaOptions=-verbose:class")
@@ -864,6 +886,7 @@ register("loaded-worker", loaded_worker, pairings=(PAIRINGS[2],), workers=(), op
     "--profile", "fairlead", "--set", "fairlead.scheduler.wishes=measured-load,measured-use"))
 register("profile-client-mode", client_mode, pairings=OURS, options=FAIR)
 register("worker-page", worker_page, pairings=(*PAIRINGS, ("spark", "spark")))
+register("https-pages", https_pages, pairings=(*PAIRINGS, ("spark", "spark")), releases=("4.3.0",), tls=True)
 register("idled-out", idled_out, workers=(4,), conf=SHUFFLE)
 register("idled-out-authenticated", idled_out, workers=(4,), pairings=(PAIRINGS[2],), conf=(*SHUFFLE, *SECRET))
 register("logs-rolled", logs_rolled, pairings=(*PAIRINGS[1:], ("spark", "spark")), conf=(

@@ -2,6 +2,7 @@
 import urllib.error
 import urllib.request
 
+from cases_mapreduce import tera_sort
 from registry import Spec, case, require_success
 
 
@@ -21,3 +22,9 @@ def tls_pages_for_hadoops_clients(cluster, work):
         raise AssertionError("plain HTTP was answered")
     except urllib.error.HTTPError as error:
         assert error.code == 400, error
+
+
+@case("all", spec=Spec(nodes=("fairlead", "fairlead"), history=False, https="jks", yarn_site=(("mapreduce.shuffle.ssl.enabled", "true"),)), own_cluster=True)
+def tls_map_outputs(cluster, work):
+    """Hadoop's reducers fetch by HTTPS, and trust by ssl-client.xml."""
+    tera_sort(cluster, work)

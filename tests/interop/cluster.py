@@ -144,6 +144,7 @@ class Cluster(Daemons):
             self.secure(core, yarn, mapred)
         if self.spec.https:
             self.encrypt_pages(yarn)
+            mapred["mapreduce.application.classpath"] += f",{self.conf}"  # tasks read ssl-client.xml
         if self.spec.policy:
             core["hadoop.security.authorization"] = "true"
         yarn.update({key: str(value).replace("{directory}", str(self.directory)) for key, value in self.spec.yarn_site})

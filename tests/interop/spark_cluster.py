@@ -9,6 +9,7 @@ import sys
 import urllib.request
 
 import peers
+import tls
 from daemons import Daemons
 from standalone import listening
 from zookeeper import ZooKeeper
@@ -25,6 +26,7 @@ class Spec:
     options: tuple[str, ...] = ()           # further words of our master's command line
     queues: str = ""                        # a fair-scheduler.xml for it
     masters: int = 1                        # more than one: with ZooKeeper
+    tls: bool = False                       # pages by HTTPS
 
     def needs(self):
         return {f"spark-{self.spark}"}
@@ -46,6 +48,12 @@ class SparkCluster(Daemons):
         (self.directory / "local").mkdir(parents=True, exist_ok=True)  # Spark's own Worker keeps its service's rows there
         self.conf = {"spark.ui.enabled": "false", "spark.local.dir": self.directory / "local", "spark.master.rest.enabled": "true",
                      **{key: value.format(directory=self.directory, shuffle=self.shuffle, zookeeper=self.zookeeper and self.zookeeper.address) for key, value in spec.conf}}
+        self.trusting = None
+        if spec.tls:
+            made = tls.Certificates(self.directory)
+            self.trusting = made.trusting()
+            ssl = {"enabled": "true", "keyStore": made.make_pkcs12(), "keyStorePassword": tls.PASSWORD, "keyStoreType": "PKCS12"}
+            self.conf.update({f"spark.ssl.standalone.{key}": value for key, value in ssl.items()})
         self.properties = self.directory / "spark-defaults.conf"
         self.environment = {
             **os.environ, "JAVA_HOME": peers.java_home(), "SPARK_HOME": str(self.home), "SPARK_LOCAL_IP": "127.0.0.1",
@@ -112,7 +120,11 @@ class SparkCluster(Daemons):
         return (self.directory / f"{name}.log").read_text(errors="replace")
 
     def page(self, path="/json/", web=None, timeout=10):
-        with urllib.request.urlopen(f"http://127.0.0.1:{web or self.web}{path}", timeout=timeout) as answer:
+        """With `tls` this is sent on to the port of HTTPS."""
+        return self.fetch(f"http://127.0.0.1:{web or self.web}{path}", timeout)
+
+    def fetch(self, url, timeout=10):
+        with urllib.request.urlopen(url, timeout=timeout, context=self.trusting) as answer:
             return json.load(answer)
 
     def spark_command(self, *words, **conf):

@@ -52,6 +52,13 @@ class Certificates:
         self.keytool("-importcert", "-noprompt", "-alias", "page", "-storetype", "JKS", "-keystore", self.truststore, "-storepass", PASSWORD, "-file",
                      self.certificate)
 
+    def make_pkcs12(self):
+        """The PEM files as a store."""
+        store = self.directory / "page.p12"
+        subprocess.run(["openssl", "pkcs12", "-export", "-in", self.certificate, "-inkey", self.key, "-out", store, "-passout", f"pass:{PASSWORD}"], check=True,
+                       capture_output=True)
+        return store
+
     def write_sites(self, directory):
         peers.write_site(directory / "ssl-server.xml", {
             "ssl.server.keystore.location": self.keystore, "ssl.server.keystore.password": PASSWORD, "ssl.server.keystore.keypassword": "of the key",

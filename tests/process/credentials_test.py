@@ -6,6 +6,7 @@ import os
 import pathlib
 import pwd
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -230,6 +231,57 @@ class OtherMachines(unittest.TestCase):
         self.assertEqual(self.here("credentials", "revoke", "worker").returncode, 0)
         self.wait(lambda: "the credential is not known here, or was revoked" in log.read_text(), "its refusal, though it was connected", 30)
         self.wait(lambda: self.nodes().get(self.machines.address("worker")) != "RUNNING", "its end", 30)
+
+    def test_a_nodes_credential_is_of_one_host(self):
+        """Said beforehand; another machine with the same file is refused, also after a restart, until the credential is given to it."""
+        here, there = self.machines.address("worker"), self.machines.address("stranger")
+        file = self.make("node", "moved", "stranger", "--host", here)
+        self.assertEqual(self.at("stranger", FAIRLEAD, "join", file).returncode, 0)
+        self.end(self.rm)
+        self.start_rm()
+        log = self.work / "moved.log"
+        words = ["runuser", "-u", "nobody", "--", "env", f"HOME={self.homes['stranger']}", str(FAIRLEAD), "nm", *map(str, self.node_settings("stranger"))]
+        with log.open("wb") as output:
+            process = subprocess.Popen([*self.machines.within("stranger"), *words], stdout=output, stderr=output, cwd=self.homes["stranger"])
+        self.addCleanup(self.end, process)
+        self.wait(lambda: f"the credential 'moved' is that of the node {here}, and this one says that it is {there}" in log.read_text(), "its refusal")
+        self.assertNotIn(there, self.nodes())
+        self.assertIn("audit: a call of a node is refused: the credential 'moved'", (self.work / "rm.log").read_text())
+        self.make("node", "moved", "laptop", "--host", there)
+        self.wait(lambda: self.nodes().get(there) == "RUNNING", "the node, by the file before as well")
+        self.assertIn(f" {there} ", self.here("credentials", "list").stdout)
+        self.assertEqual(self.here("credentials", "revoke", "moved").returncode, 0)
+
+    def test_an_agent_of_roots_that_runs_as_another_user_takes_a_renewed_one(self):
+        """Its file is in /etc/fairlead: of a copy of /etc, which only this process tree sees."""
+        etc, home = self.work / "etc", self.homes["laptop"]
+        subprocess.run(["cp", "-a", "/etc", etc], check=True)
+        (etc / "fairlead").mkdir(exist_ok=True)
+        first = self.make("node", "of-root", "laptop")
+        settings = [*self.node_settings("laptop"), "--set", "fairlead.nm.user=nobody"]
+        started = " ".join(map(str, [FAIRLEAD, "nm", *settings]))
+        join = home / "join"
+        os.mkfifo(join)
+        script = f"mount --bind {etc} /etc && {FAIRLEAD} join {first} && ({started} & read file < {join} && {FAIRLEAD} join $file; wait)"
+        log = self.work / "of-root.log"
+        with log.open("wb") as output:
+            process = subprocess.Popen([*self.machines.within("laptop"), "unshare", "-m", "sh", "-c", script], stdout=output, stderr=output, cwd="/",
+                                       start_new_session=True)
+        self.addCleanup(process.wait, 30)
+        self.addCleanup(os.killpg, process.pid, signal.SIGTERM)
+        here = self.machines.address("laptop")
+        self.wait(lambda: self.nodes().get(here) == "RUNNING", "the node")
+        kept = etc / "fairlead/node.credential"
+        self.assertEqual(kept.stat().st_uid, pwd.getpwnam("nobody").pw_uid)
+        renewed = self.make("node", "of-root", "laptop")
+        join.write_text(f"{renewed}\n")
+        self.wait(lambda: kept.read_text() == renewed.read_text(), "the new file")
+        self.assertEqual((kept.stat().st_uid, kept.stat().st_mode & 0o777), (pwd.getpwnam("nobody").pw_uid, 0o600))
+        # Only the newest and the one before open anything: a third one shuts the first out.
+        self.make("node", "of-root", "laptop")
+        self.end(self.rm)
+        self.start_rm()
+        self.wait(lambda: log.read_text().count(" registered rm=") == 2, "the node, by the second")
 
     def test_trusted_networks(self):
         words = (FAIRLEAD, "apps", "--set", f"yarn.resourcemanager.address={self.address('')}")

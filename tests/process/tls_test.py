@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
-"""Pages by TLS, of real processes: the resource manager, a node agent, curl and our own commands; certificates that change, and strangers."""
+"""Pages by TLS, of real processes: the resource manager, a node agent, Standalone daemons, curl and our own commands; certificates that change, and strangers."""
+import contextlib
+import json
 import os
 import pathlib
+import re
 import shutil
 import socket
 import ssl
@@ -10,17 +13,20 @@ import sys
 import tempfile
 import time
 import unittest
+import urllib.error
 import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "tests/interop"))
+sys.path[:0] = [str(ROOT / "tests/interop"), str(ROOT / "tests/adversary")]
 import cluster as lab  # noqa: E402
 import peers  # noqa: E402
 import registry  # noqa: E402
+import spark_home  # noqa: E402
+import tls  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build"))
 peers.BINARY = BUILD / "fairlead"
-STRICT = (("hadoop.http.header.Strict-Transport-Security", "max-age=60"),)
+KEYS = (("hadoop.http.header.Strict-Transport-Security", "max-age=60"), ("mapreduce.shuffle.ssl.enabled", "true"))
 
 
 class Pages(unittest.TestCase):
@@ -29,7 +35,7 @@ class Pages(unittest.TestCase):
         directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-tls-"))
         directory.chmod(0o755)
         cls.addClassCleanup(shutil.rmtree, directory, ignore_errors=True)
-        cls.cluster = lab.Cluster(directory / "cluster", registry.Spec(nodes=("fairlead",), https="pem", history=False, yarn_site=STRICT))
+        cls.cluster = lab.Cluster(directory / "cluster", registry.Spec(nodes=("fairlead",), https="pem", history=False, yarn_site=KEYS))
         cls.cluster.directory.mkdir()
         cls.addClassCleanup(cls.cluster.stop)
         cls.cluster.write()
@@ -65,6 +71,13 @@ class Pages(unittest.TestCase):
         self.assertIn("nodeInfo", answer.stdout)
         self.assertRegex(answer.stdout, "(?i)strict-transport-security: max-age=60")
         self.assertNotEqual(self.curl(self.cluster.page("/")).returncode, 0, "nobody trusts it yet")
+
+    def test_map_outputs(self):
+        [port] = re.findall(r"serving map outputs.*?127\.0\.0\.1:(\d+)", (self.cluster.directory / "nm1.log").read_text())
+        asked = f"127.0.0.1:{port}/mapOutput?job=job_1_0001&reduce=0&map=attempt_1_0001_m_000000_0"
+        headers = ("-H", "name: mapreduce", "-H", "version: 1.0.0")
+        self.assertIn("unknown job", self.trusting("https://" + asked, *headers).stdout)
+        self.assertIn("This port speaks TLS alone", self.curl("http://" + asked, *headers).stdout)
 
     def test_links_lead_to_https(self):
         application = self.cluster.submit_sleeper()
@@ -143,6 +156,134 @@ class Pages(unittest.TestCase):
         held[1].settimeout(20)
         self.assertEqual(held[1].recv(1), b"")
         self.assertEqual(self.cluster.get("/ws/v1/cluster/metrics")["clusterMetrics"]["activeNodes"], 1)
+
+
+class NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_):
+        return None
+
+
+class Standalone(unittest.TestCase):
+    """Pages of `fairlead spark-master` and `fairlead spark-worker` by Spark's keys; a JDK is not needed, for nothing runs there."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-tls-"))
+        cls.addClassCleanup(shutil.rmtree, cls.directory, ignore_errors=True)
+        cls.tls = tls.Certificates(cls.directory)
+        cls.store = cls.tls.make_pkcs12()
+        cls.home = spark_home.make(cls.directory)
+        java = cls.directory / "java/bin/java"
+        java.parent.mkdir(parents=True)
+        java.write_text("#!/bin/sh\nexec sleep 600\n")
+        java.chmod(0o755)
+        cls.port, cls.plain, cls.secure, cls.rest, cls.worker_plain = peers.free_ports(5)
+        cls.processes = contextlib.ExitStack()
+        cls.addClassCleanup(cls.processes.close)
+        cls.properties("master", {"spark.fairlead.tls.certificate": cls.tls.certificate, "spark.fairlead.tls.key": cls.tls.key, "spark.ssl.standalone.port": cls.secure,
+                                  "spark.master.rest.port": cls.rest})
+        cls.properties("worker", {"spark.ssl.enabled": "true", "spark.ssl.keyStore": cls.store, "spark.ssl.keyStorePassword": tls.PASSWORD})
+        cls.spawn("master", "spark-master", "--port", cls.port, "--webui-port", cls.plain)
+        cls.spawn("worker", "spark-worker", "--webui-port", cls.worker_plain, "--cores", 1, "--memory", "512m", "--work-dir", cls.directory / "work",
+                  f"spark://127.0.0.1:{cls.port}")
+        cls.wait(cls.workers, "the Worker at the Master")
+
+    @staticmethod
+    def wait(holds, what, seconds=30):
+        deadline = time.monotonic() + seconds
+        while not holds():
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{what}: not within {seconds} s")
+            time.sleep(0.05)
+
+    @classmethod
+    def properties(cls, name, keys):
+        (cls.directory / name).write_text("".join(f"{key} {value}\n" for key, value in keys.items()))
+
+    @classmethod
+    def words(cls, name, *words):
+        return [str(word) for word in (peers.BINARY, *words, "--host", "127.0.0.1", "--spark-home", cls.home, "--properties-file", cls.directory / name)]
+
+    @classmethod
+    def environment(cls):
+        return {**os.environ, "JAVA_HOME": str(cls.directory / "java"), "SPARK_LOCAL_DIRS": str(cls.directory)}
+
+    @classmethod
+    def spawn(cls, name, *words):
+        log = cls.processes.enter_context(open(cls.directory / f"{name}.log", "ab"))
+        process = subprocess.Popen(cls.words(name, *words), stdout=log, stderr=log, env=cls.environment())
+        cls.processes.callback(process.wait, 30)
+        cls.processes.callback(process.terminate)
+
+    @classmethod
+    def get(cls, url, body=None, trusted=True):
+        """Status, headers and text; redirections are not followed."""
+        handlers = [NoRedirect, urllib.request.HTTPSHandler(context=cls.tls.trusting() if trusted else ssl.create_default_context())]
+        try:
+            with urllib.request.build_opener(*handlers).open(urllib.request.Request(url, data=body), timeout=20) as answer:
+                return answer.status, answer.headers, answer.read().decode()
+        except urllib.error.HTTPError as error:
+            return error.code, error.headers, error.read().decode()
+
+    @classmethod
+    def workers(cls):
+        with contextlib.suppress(OSError):
+            return json.loads(cls.get(f"https://127.0.0.1:{cls.secure}/json/")[2])["workers"]
+
+    def test_pages_link_to_each_other_by_https(self):
+        [worker] = self.workers()
+        page = worker["webuiaddress"]
+        self.assertRegex(page, r"^https://127\.0\.0\.1:\d+$")
+        self.assertNotEqual(page, f"https://127.0.0.1:{self.worker_plain}", "HTTP has that port")
+        status, _, text = self.get(page + "/json/")
+        self.assertEqual(status, 200, text)
+        self.assertEqual(json.loads(text)["masterwebuiurl"], f"https://127.0.0.1:{self.secure}")
+        self.assertEqual(self.get(page + "/")[0], 200)
+        self.assertEqual(self.get(f"https://127.0.0.1:{self.secure}/metrics")[0], 200)
+        with self.assertRaisesRegex(urllib.error.URLError, "CERTIFICATE_VERIFY_FAILED"):
+            self.get(page, trusted=False)
+
+    def test_the_port_of_http_leads_to_the_page(self):
+        for host in ("127.0.0.1", "localhost"):
+            status, headers, _ = self.get(f"http://{host}:{self.plain}/app/?appId=x%20y")
+            self.assertEqual((status, headers["Location"]), (302, f"https://{host}:{self.secure}/app/?appId=x%20y"))
+        status, _, text = self.get(f"http://127.0.0.1:{self.plain}/driver/kill/", b"id=driver-1&terminate=true")
+        self.assertEqual(status, 400)
+        self.assertIn(f"write https://127.0.0.1:{self.secure}/driver/kill/", text)
+        self.assertEqual(self.get(f"http://127.0.0.1:{self.secure}/")[0], 400, "plain words at the port of HTTPS")
+        with socket.create_connection(("127.0.0.1", self.plain), 10) as stranger:
+            stranger.sendall(b"GET / HTTP/1.1\r\nHost: evil.example\r\n\r\n")
+            self.assertIn(b" 421 ", stranger.recv(4096).split(b"\r\n")[0])
+
+    def test_drivers_by_rest(self):
+        """Spark's client speaks HTTP alone there."""
+        status, _, text = self.get(f"http://127.0.0.1:{self.rest}/v1/submissions/status/driver-1")
+        self.assertEqual((status, json.loads(text)["action"]), (200, "SubmissionStatusResponse"))
+        port, plain, rest = peers.free_ports(3)
+        self.properties("other", {"spark.ssl.standalone.enabled": "true", "spark.ssl.standalone.keyStore": self.store, "spark.ssl.standalone.keyStorePassword": tls.PASSWORD,
+                                  "spark.ssl.standalone.enabledAlgorithms": "TLS_AES_256_GCM_SHA384", "spark.master.rest.port": rest, "spark.fairlead.rest.https": "true"})
+        self.spawn("other", "spark-master", "--port", port, "--webui-port", plain)
+        log = self.directory / "other.log"
+        self.wait(lambda: "is ready" in log.read_text(), "the other Master")
+        page = re.search(r"https://127\.0\.0\.1:\d+", log.read_text())[0]
+        self.assertEqual(json.loads(self.get(page + "/json/")[2])["status"], "ALIVE")
+        status, _, text = self.get(f"https://127.0.0.1:{rest}/v1/submissions/status/driver-1")
+        self.assertEqual((status, json.loads(text)["action"]), (200, "SubmissionStatusResponse"))
+        self.assertEqual(self.get(f"http://127.0.0.1:{rest}/v1/submissions/status/driver-1")[0], 400)
+
+    def test_what_cannot_be_is_refused_by_name(self):
+        on = {"spark.ssl.standalone.enabled": "true"}
+        with_store = {**on, "spark.ssl.standalone.keyStore": self.store}
+        for keys, status, told in (
+                (on, 2, "spark.ssl.standalone.enabled: true needs a key and its certificate"),
+                ({**with_store, "spark.ssl.standalone.needClientAuth": "true"}, 2, "spark.ssl.standalone.needClientAuth: true is not supported"),
+                ({**with_store, "spark.ssl.standalone.keyStorePassword": "wrong"}, 1, "page.p12 cannot be opened with its password"),
+                ({**with_store, "spark.ssl.standalone.keyStorePassword": tls.PASSWORD, "spark.ssl.standalone.enabledAlgorithms": "NONE"}, 1, "none of the ciphers"),
+                ({"spark.fairlead.rest.https": "true", "spark.master.rest.enabled": "true"}, 2, "spark.fairlead.rest.https: true needs spark.ssl.standalone.enabled")):
+            self.properties("wrong", keys)
+            ended = subprocess.run(self.words("wrong", "spark-master", "--port", 0, "--webui-port", 0), capture_output=True, text=True, timeout=30, env=self.environment())
+            self.assertEqual(ended.returncode, status, ended.stderr)
+            self.assertIn(told, ended.stderr)
 
 
 if __name__ == "__main__":

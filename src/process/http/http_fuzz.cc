@@ -1,5 +1,5 @@
 // Requests and answers in any cut, as strangers send them: the server answers or refuses, the client ends once, and
-// both hold no more than their limits.
+// both hold no more than their limits. Logins by tokens: nobody comes in who has no key.
 #include <algorithm>
 #include <cstdint>
 #include <deque>
@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "process/http/client.h"
 #include "process/http/server.h"
+#include "process/http/token_filter.h"
 
 namespace {
 
@@ -154,6 +155,17 @@ void FeedClient(std::string_view rest, size_t cut, bool flows) {
   FL_CHECK(body <= kAnswerMax, "a body above its limit");
 }
 
+void FeedTokenFilter(std::string_view said) {
+  static const auto filter = http::TokenFilter::Make(std::string(43, 'A'), false);
+  FL_CHECK(filter.ok(), "a key that is long enough");
+  for (const char* way : {"Bearer ", "Basic ", ""}) {
+    http::Request request;
+    request.headers.emplace_back("Authorization", way + std::string(said));
+    const auto refused = filter->Check(request, {});
+    FL_CHECK(refused && refused->status == 403, "a token without a key");
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -162,5 +174,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FeedServer(bytes, cut);
   FeedClient(bytes, cut, false);
   FeedClient(bytes, cut, true);
+  FeedTokenFilter(bytes);
   return 0;
 }

@@ -42,6 +42,17 @@ std::optional<std::string> FromBase64Url(std::string_view text) {
   return text.size() % 4 == 1 ? std::nullopt : std::optional(out);
 }
 
+/// Of `Basic` (RFC 7617), whatever the name.
+std::optional<std::string> PasswordOf(std::string_view header) {
+  constexpr std::string_view kBasic = "Basic ";
+  if (!header.starts_with(kBasic)) return std::nullopt;
+  std::string text(header.substr(kBasic.size()));
+  for (char& c : text) c = c == '+' ? '-' : c == '/' ? '_' : c;
+  const auto words = FromBase64Url(text);
+  const size_t colon = words ? words->find(':') : std::string::npos;
+  return colon == std::string::npos ? std::nullopt : std::optional(words->substr(colon + 1));
+}
+
 /// Null for what is no HMAC, and where the key is shorter than the hash (RFC 7518, 3.2).
 const EVP_MD* HashOf(const json& header, size_t key_bytes) {
   const auto algorithm = header.is_object() ? header.find("alg") : header.end();
@@ -77,13 +88,18 @@ std::optional<Response> TokenFilter::Check(const Request& request, base::WallTim
   std::optional<std::string> complaint;
   if (header.empty()) {
     complaint = "Authorization header is missing.";
-  } else if (!header.starts_with(kBearer)) {
-    complaint = "Malformed Authorization header.";
-  } else {
+  } else if (header.starts_with(kBearer)) {
     complaint = Complaint(header.substr(kBearer.size()), now);
+  } else if (const auto password = PasswordOf(header)) {
+    complaint = Complaint(*password, now);
+  } else {
+    complaint = "Malformed Authorization header.";
   }
   if (!complaint) return std::nullopt;
-  Response response = TextResponse(403, *complaint);
+  const bool browser = FindHeader(request.headers, "Accept").find("text/html") != std::string_view::npos;
+  Response response = TextResponse(browser ? 401 : 403, *complaint);
+  if (browser)
+    response.headers.emplace_back("WWW-Authenticate", "Basic realm=\"any name, and a token as its password\"");
   response.headers.emplace_back("Cache-Control", "no-cache, no-store, must-revalidate");
   return response;
 }

@@ -39,11 +39,30 @@ TEST(TokenFilter, LetsThroughWhoHasTheKey) {
   EXPECT_EQ(Said(*filter, "Bearer " + kExpires), "");
   EXPECT_EQ(Said(*filter, "Bearer " + kExpires, {1'800'000'000'000}), "JWT Validate Fail");
   EXPECT_EQ(Said(*filter, ""), "Authorization header is missing.");
-  EXPECT_EQ(Said(*filter, "Basic dTpw"), "Malformed Authorization header.");
+  EXPECT_EQ(Said(*filter, "Basic dTpw"), "JWT Validate Fail");
+  for (const char* other : {"Basic dXA", "Basic ??", "Basic ", "Digest dTpw"}) {
+    EXPECT_EQ(Said(*filter, other), "Malformed Authorization header.") << other;
+  }
   for (const std::string& token : {kNone, kOther, kLong, kToken.substr(0, kToken.size() - 4), std::string("a.b"),
                                    std::string(".."), kToken + "A", "x" + kToken}) {
     EXPECT_EQ(Said(*filter, "Bearer " + token), "JWT Validate Fail") << token;
   }
+}
+
+TEST(TokenFilter, BrowsersShowATokenAsAPassword) {
+  const auto filter = TokenFilter::Make(kKey, false);
+  ASSERT_TRUE(filter.ok());
+  // "any:" and the token.
+  const std::string shown =
+      "Basic YW55OmV5SmhiR2NpT2lKSVV6STFOaUlzSW5SNWNDSTZJa3BYVkNKOS5leUp6ZFdJaU9pSmhJbjAuWVRyNnFQRi1"
+      "OLUJvLVVacUs3SHo4Z3ZFd1hpUm9EUzFIdzJmTkZEX1JpNA==";
+  EXPECT_EQ(Said(*filter, shown), "");
+  Request request;
+  request.headers.emplace_back("Accept", "text/html,application/xhtml+xml");
+  const auto asked = filter->Check(request, kNow);
+  ASSERT_TRUE(asked);
+  EXPECT_EQ(asked->status, 401);
+  EXPECT_TRUE(FindHeader(asked->headers, "WWW-Authenticate").starts_with("Basic realm="));
 }
 
 TEST(TokenFilter, MayAskForAnEnd) {

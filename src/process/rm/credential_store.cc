@@ -7,6 +7,7 @@
 
 #include "base/stored.h"
 #include "endpoints/yarn/text_bounds.h"
+#include "process/http/http.h"
 
 namespace fairlead::process::rm {
 
@@ -15,6 +16,7 @@ namespace {
 constexpr char kTable[] = "rm/credential";
 constexpr size_t kNameMost = 64;
 constexpr size_t kSecretBytes = 32;
+constexpr int64_t kTellEveryMs = 10'000;
 
 bool IsName(std::string_view text) {
   return !text.empty() && text.size() <= kNameMost && std::ranges::all_of(text, [](char c) {
@@ -83,14 +85,20 @@ env::Row CredentialStore::RowOf(const std::string& name, const Kept& kept) const
   return {kTable, name, base::EncodeStored(kept)};
 }
 
-void CredentialStore::Make(const std::string& name, bool node, const std::string& user, const std::string& by,
-                           const Made& done) {
+void CredentialStore::Make(const Wanted& wanted, const Made& done) {
+  const std::string& name = wanted.name;
   if (!IsName(name)) {
     return done(
         base::Error{"a credential's name has letters, digits, '-' and '_', " + std::to_string(kNameMost) + " at most"});
   }
-  if (const base::Status within = endpoints::yarn::Within("user", user.size(), endpoints::yarn::kNameMax); !within) {
-    return done(within.error());
+  using endpoints::yarn::Within;
+  for (const auto& [what, text] : {std::pair("user", &wanted.user), std::pair("host", &wanted.host)}) {
+    if (base::Status within = Within(what, text->size(), endpoints::yarn::kNameMax); !within) {
+      return done(within.error());
+    }
+  }
+  if (!wanted.host.empty() && (!wanted.node || !http::IsVisible(wanted.host))) {
+    return done(base::Error{"a host is a node's, and a name or an address"});
   }
   const auto known = all_.find(name);
   if (known == all_.end() && all_.size() >= kMost) {
@@ -99,19 +107,20 @@ void CredentialStore::Make(const std::string& name, bool node, const std::string
   Kept kept;
   if (known != all_.end()) {
     kept = known->second;
-    if (kept.node != node || kept.user != user) {
+    if (kept.node != wanted.node || kept.user != wanted.user) {
       return done(base::Error{"there is a credential '" + name + "' of another kind or user; revoke it first"});
     }
     kept.earlier_secret = std::move(kept.secret);
     kept.earlier_until_ms = loop_.Wall().ms + kEarlierMs;
   }
-  kept.node = node;
-  kept.user = user;
+  kept.node = wanted.node;
+  kept.user = wanted.user;
+  kept.host = wanted.host;
   // Of a revoked one of this name no serial comes again.
   kept.serial = known != all_.end() ? kept.serial + 1 : loop_.Wall().ms;
   kept.secret = RandomSecret(loop_);
   kept.made_ms = loop_.Wall().ms;
-  kept.made_by = by;
+  kept.made_by = wanted.by;
   const std::string text = "fl1." + name + "." + std::to_string(kept.serial) + "." + kept.secret;
   const env::Row row = RowOf(name, kept);
   all_[name] = std::move(kept);
@@ -120,6 +129,7 @@ void CredentialStore::Make(const std::string& name, bool node, const std::string
 
 void CredentialStore::Revoke(const std::string& name, const std::function<void(const base::Status&)>& done) {
   if (all_.erase(name) == 0) return done(base::Error{"there is no credential '" + name + "'"});
+  told_ms_.erase(name);
   save_({{kTable, name, std::nullopt}}, [done] { done({}); });
 }
 
@@ -127,6 +137,46 @@ void CredentialStore::RevokeAll() {
   std::vector<env::Row> gone;
   for (const auto& [name, kept] : std::exchange(all_, {})) gone.push_back({kTable, name, std::nullopt});
   save_(std::move(gone), [] {});
+}
+
+base::Status CredentialStore::AdmitHost(std::string_view identifier, const std::string& host, const Tell& tell) {
+  const std::optional<Named> named = ParseIdentifier(identifier);
+  const auto known = named ? all_.find(named->name) : all_.end();
+  if (known == all_.end()) return Unknown();
+  auto& [name, kept] = *known;
+  base::Status admitted = CheckHost(name, kept, host);
+  if (admitted.ok()) return admitted;
+  ++hosts_refused_;
+  const int64_t now = loop_.Wall().ms;
+  const auto [told, first] = told_ms_.try_emplace(name, now);
+  if (first || now - told->second >= kTellEveryMs) {
+    told->second = now;
+    tell(name, admitted.error().message);
+  }
+  return admitted;
+}
+
+base::Status CredentialStore::CheckHost(const std::string& name, Kept& kept, const std::string& host) {
+  if (host.empty() || host.size() > endpoints::yarn::kNameMax || !http::IsVisible(host)) {
+    return base::Error{"the node with the credential '" + name + "' says no host that could be one"};
+  }
+  if (kept.host == host) return {};
+  if (!kept.host.empty()) {
+    return base::Error{"the credential '" + name + "' is that of the node " + kept.host +
+                       ", and this one says that it is " + host +
+                       "; each node has its own, and 'fairlead credentials make --node " + name + " --host " + host +
+                       "' gives this one to " + host};
+  }
+  const auto taken = std::ranges::find_if(all_, [&](const auto& one) { return one.second.host == host; });
+  if (taken != all_.end()) {
+    return base::Error{"the node " + host + " has the credential '" + taken->first + "', and not '" + name +
+                       "'; 'fairlead credentials revoke " + taken->first +
+                       "' ends that one, and 'fairlead credentials " + "make --node " + name + " --host " + host +
+                       "' gives it both"};
+  }
+  kept.host = host;
+  save_({RowOf(name, kept)}, [] {});
+  return {};
 }
 
 base::Result<endpoints::yarn::TokenSecret> CredentialStore::Secret(std::string_view identifier, bool node) const {

@@ -31,7 +31,8 @@ class CredentialStore {
     std::string made_by;
     std::string earlier_secret;  // of the serial before
     int64_t earlier_until_ms = 0;
-    FL_FIELDS(node, user, serial, secret, made_ms, made_by, earlier_secret, earlier_until_ms)
+    std::string host;  // of a node: as which alone it is known; empty: the next node that shows it says
+    FL_FIELDS(node, user, serial, secret, made_ms, made_by, earlier_secret, earlier_until_ms, host)
   };
   using All = std::map<std::string, Kept, std::less<>>;  // by name
   static constexpr size_t kMost = 10'000;
@@ -43,12 +44,28 @@ class CredentialStore {
   using Save = std::function<void(std::vector<env::Row> rows, std::function<void()> stored)>;
   CredentialStore(env::Loop& loop, All stored, Save save);
 
+  struct Wanted {
+    std::string name;
+    bool node = false;
+    std::string user;  // of a client
+    std::string host;  // of a node; empty: the one that it says first
+    std::string by;
+  };
   using Made = std::function<void(base::Result<std::string> text)>;
-  /// A credential of that name, which may exist and then is renewed: its kind and user stay.
-  void Make(const std::string& name, bool node, const std::string& user, const std::string& by, const Made& done);
+  /// A credential of that name, which may exist and then is renewed: its kind and user stay, a node's host does not.
+  void Make(const Wanted& wanted, const Made& done);
   void Revoke(const std::string& name, const std::function<void(const base::Status&)>& done);
   void RevokeAll();
   const All& all() const { return all_; }
+
+  /// Why the node that shows a credential may not call itself `host`: it is known by a different name, or this name is
+  /// known with a different credential. The first host that the node of a credential says is its own, stored, until the
+  /// credential is made again. `tell` gets a refusal, of each credential at most one in ten seconds. Cost: a look-up;
+  /// the first time, all credentials.
+  using Tell = std::function<void(const std::string& name, const std::string& why)>;
+  base::Status AdmitHost(std::string_view identifier, const std::string& host, const Tell& tell);
+  /// Refusals of AdmitHost.
+  uint64_t hosts_refused() const { return hosts_refused_; }
 
   /// Of a token's identifier, "fl1.NAME.SERIAL".
   base::Result<endpoints::yarn::TokenSecret> Secret(std::string_view identifier, bool node) const;
@@ -60,10 +77,13 @@ class CredentialStore {
 
  private:
   env::Row RowOf(const std::string& name, const Kept& kept) const;
+  base::Status CheckHost(const std::string& name, Kept& kept, const std::string& host);
 
   env::Loop& loop_;
   const Save save_;
   All all_;
+  std::map<std::string, int64_t, std::less<>> told_ms_;  // of whose refusal, when
+  uint64_t hosts_refused_ = 0;
 };
 
 }  // namespace fairlead::process::rm

@@ -31,7 +31,8 @@ class Credentials : public ::testing::Test {
   /// The text of one that is made, or why not.
   std::string Make(const std::string& name, bool node = false, const std::string& user = "alice") {
     std::string out;
-    store_->Make(name, node, user, "root", [&](const auto& made) { out = made.ok() ? *made : made.error().message; });
+    store_->Make({name, node, user, host_, "root"},
+                 [&](const auto& made) { out = made.ok() ? *made : made.error().message; });
     return out;
   }
   static std::string IdentifierOf(const std::string& text) { return text.substr(0, text.rfind('.')); }
@@ -44,6 +45,16 @@ class Credentials : public ::testing::Test {
     world_.RunUntil(world_.now() + time, [] { return false; });
   }
 
+  /// Why the node that shows it may not be `host`; empty: it may.
+  std::string Refusal(const std::string& text, const std::string& host) {
+    const base::Status admitted = store_->AdmitHost(
+        IdentifierOf(text), host,
+        [this](const std::string& name, const std::string& why) { told_.push_back(name + ": " + why); });
+    return admitted.ok() ? "" : admitted.error().message;
+  }
+
+  std::string host_;  // of the next one that is made
+  std::vector<std::string> told_;
   env_sim::World world_{1};
   env_sim::Machine& machine_ = world_.AddMachine("rm");
   std::map<std::string, std::string> rows_;
@@ -110,6 +121,74 @@ TEST_F(Credentials, WhatIsNoneOpensNothing) {
   }
   EXPECT_THAT(Make("long", false, std::string(2000, 'a')), HasSubstr("user"));
   EXPECT_EQ(store_->all().size(), 1U);
+}
+
+TEST_F(Credentials, ANodesIsOfTheHostThatItSaysFirst) {
+  const std::string first = Make("n1", true, "");
+  for (const std::string& none : {std::string(), std::string("a b"), std::string("a\nb"), std::string(2000, 'h')}) {
+    EXPECT_THAT(Refusal(first, none), HasSubstr("says no host that could be one"));
+  }
+  EXPECT_EQ(Refusal(first, "worker7"), "");
+  EXPECT_EQ(Refusal(first, "worker7"), "");
+  EXPECT_THAT(Refusal(first, "worker8"),
+              HasSubstr("the credential 'n1' is that of the node worker7, and this one says that it is worker8"));
+  Begin();
+  EXPECT_EQ(store_->all().at("n1").host, "worker7") << "after a restart";
+  EXPECT_THAT(Refusal(first, "worker8"), HasSubstr("'fairlead credentials make --node n1 --host worker8'"));
+  EXPECT_THAT(Refusal(Make("n2", true, ""), "worker7"),
+              HasSubstr("the node worker7 has the credential 'n1', and not 'n2'"));
+  // Made again it is free, by the text before as well.
+  const std::string second = Make("n1", true, "");
+  EXPECT_EQ(Refusal(first, "worker8"), "");
+  EXPECT_THAT(Refusal(second, "worker7"), HasSubstr("that of the node worker8"));
+  EXPECT_EQ(Refusal(Make("n3", true, ""), "worker7"), "") << "which nobody has now";
+}
+
+TEST_F(Credentials, AHostThatIsSaidBeforehandCounts) {
+  host_ = "worker7";
+  const std::string bound = Make("n1", true, "");
+  EXPECT_THAT(Refusal(bound, "worker8"), HasSubstr("is that of the node worker7"));
+  EXPECT_EQ(Refusal(bound, "worker7"), "");
+  EXPECT_EQ(Refusal(Make("n2", true, ""), "worker7"), "") << "an administrator says so";
+  EXPECT_THAT(Make("laptop"), HasSubstr("a host is a node's"));
+  host_ = "two words";
+  EXPECT_THAT(Make("n3", true, ""), HasSubstr("a host is a node's, and a name or an address"));
+  host_ = std::string(2000, 'h');
+  EXPECT_THAT(Make("n3", true, ""), HasSubstr("host"));
+}
+
+TEST_F(Credentials, RefusedHostsAreCountedAndToldOfNowAndThen) {
+  const std::string node = Make("n1", true, "");
+  Refusal(node, "worker7");
+  for (int i = 0; i < 100; ++i) Refusal(node, "worker" + std::to_string(100 + i));
+  EXPECT_EQ(store_->hosts_refused(), 100U);
+  EXPECT_EQ(told_.size(), 1U);
+  Pass(base::Duration::Seconds(11));
+  Refusal(node, "worker8");
+  EXPECT_THAT(told_, testing::ElementsAre(HasSubstr("worker100"), HasSubstr("n1: the credential 'n1' is that of")));
+}
+
+/// What a release wrote before hosts were known.
+struct Earlier {
+  bool node = false;
+  std::string user;
+  int64_t serial = 0;
+  std::string secret;
+  int64_t made_ms = 0;
+  std::string made_by, earlier_secret;
+  int64_t earlier_until_ms = 0;
+  FL_FIELDS(node, user, serial, secret, made_ms, made_by, earlier_secret, earlier_until_ms)
+};
+
+TEST_F(Credentials, ARowFromBeforeHostsWereKnownIsRead) {
+  const std::string node = Make("n1", true, "");
+  const CredentialStore::Kept& now = store_->all().at("n1");
+  rows_["n1"] =
+      base::EncodeStored(Earlier{now.node, now.user, now.serial, now.secret, now.made_ms, now.made_by, "", 0});
+  Begin();
+  EXPECT_TRUE(Opens(node, true));
+  EXPECT_EQ(Refusal(node, "worker7"), "");
+  EXPECT_THAT(Refusal(node, "worker8"), HasSubstr("is that of the node worker7"));
 }
 
 TEST_F(Credentials, WhereOthersReadThemAllEnd) {

@@ -25,11 +25,24 @@ void ResourceManager::OnTrackerCall(const rpc::IncomingCall& call) {
       if (!request) return;
       m::UnregisterNode event;
       event.address = endpoints::yarn::FromWire(request->NodeId());
+      if (RefusedHost(call, event.address.host)) return;
       Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
         if (!Refused(to, effect)) server_->ReplyMessage(to, w::UnRegisterNodeManagerResponseProto{});
       });
     }
   }
+}
+
+bool ResourceManager::RefusedHost(const rpc::IncomingCall& call, const std::string& host) {
+  const endpoints::yarn::Caller& caller = call.caller;
+  if (!credentials_ || !caller.by_token()) return false;  // the kernel's word: this machine, under whatever name
+  const auto tell = [&](const std::string& name, const std::string& why) {
+    NoteAction(name, call.peer.host, "a call of a node is refused: " + why, {}, "", "");
+  };
+  const base::Status admitted = credentials_->AdmitHost(caller.token_identifier, host, tell);
+  if (admitted.ok()) return false;
+  Refuse(call.token, endpoints::yarn::exceptions::kAuthorization, admitted.error().message);
+  return true;
 }
 
 void ResourceManager::RegisterNode(const rpc::IncomingCall& call) {
@@ -38,6 +51,7 @@ void ResourceManager::RegisterNode(const rpc::IncomingCall& call) {
   if (!request->node_id) return RefuseMissing(call, "node id");
   base::Result<m::RegisterNode> event = endpoints::yarn::ToEvent(*request);
   if (!event.ok()) return RefuseRequest(call, event.error());
+  if (RefusedHost(call, event->address.host)) return;
   // A script says the rack, a name server the address: neither is waited for here.
   auto node = std::make_shared<m::RegisterNode>(std::move(*event));
   const auto look_up = [node, rack_of = options_.rack_of, ip_of = options_.ip_of] {
@@ -72,6 +86,7 @@ void ResourceManager::Heartbeat(const rpc::IncomingCall& call) {
   if (!request->node_status) return RefuseMissing(call, "node status");
   base::Result<m::Heartbeat> event = endpoints::yarn::ToEvent(*request);
   if (!event.ok()) return RefuseRequest(call, event.error());
+  if (RefusedHost(call, event->address.host)) return;
   ++counters_.heartbeats;
   RecordLogs(*request);
   const int32_t container_key = request->LastKnownContainerTokenMasterKey().KeyId();

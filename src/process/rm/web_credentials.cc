@@ -12,8 +12,8 @@ namespace fairlead::process::rm {
 
 using endpoints::rest::Document;
 
-// GET credentials; PUT credentials/NAME {"kind": "node" | "client", "user": U}: makes one, or renews it; DELETE
-// credentials/NAME.
+// GET credentials; PUT credentials/NAME {"kind": "node" | "client", "user": U, "host": H}: makes one, or renews it;
+// DELETE credentials/NAME.
 void Web::Credentials(const http::Request& request, const Segments& path, const Reply& reply) {
   CredentialStore* known = manager_.credentials();
   if (known == nullptr) return OwnError(reply, 404, "no credentials are taken here: fairlead.auth is not credentials");
@@ -33,6 +33,7 @@ void Web::Credentials(const http::Request& request, const Segments& path, const 
                          .Add("name", name)
                          .Add("kind", one.node ? "node" : "client")
                          .Add("user", one.user)
+                         .Add("host", one.host)
                          .Add("made_ms", one.made_ms)
                          .Add("made_by", one.made_by));
     }
@@ -55,8 +56,10 @@ void Web::Credentials(const http::Request& request, const Segments& path, const 
   if (!body.ok()) return OwnError(reply, 400, body.error().message);
   const std::string kind = endpoints::rest::Text(*body, "kind");
   if (kind != "node" && kind != "client") return OwnError(reply, 400, "write {\"kind\": \"node\" or \"client\"}");
-  const std::string acts_as = kind == "client" ? endpoints::rest::Text(*body, "user", name) : "";
-  known->Make(name, kind == "node", acts_as, user, [reply, note, name, kind](const base::Result<std::string>& made) {
+  const CredentialStore::Wanted wanted{name, kind == "node",
+                                       kind == "client" ? endpoints::rest::Text(*body, "user", name) : "",
+                                       endpoints::rest::Text(*body, "host"), user};
+  known->Make(wanted, [reply, note, name, kind](const base::Result<std::string>& made) {
     if (!made.ok()) return OwnError(reply, 400, made.error().message);
     note("credential " + name + " of a " + kind + " is made");
     reply(http::JsonResponse(200, Document::Object().Add("credential", *made).ToJson("")));

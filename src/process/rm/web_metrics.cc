@@ -94,6 +94,10 @@ void Web::Metrics(const Reply& reply) {
   out.Counter("web_refused_total", http::kWebRefusedHelp, port_->refused());
   out.Counter("web_logins_refused_total", "HTTP requests with a ticket, token or doAs that is refused",
               login_.refused());
+  if (const CredentialStore* credentials = manager_.credentials()) {
+    out.Counter("node_hosts_refused_total", "Calls of nodes that are refused, as their credential is another host's",
+                credentials->hosts_refused());
+  }
   if (const Submissions* submissions = manager_.submissions()) {
     const TokenRenewer& renewer = submissions->renewer();
     out.Gauge("renewed_tokens", "Tokens of applications that are kept alive", static_cast<int64_t>(renewer.tokens()));

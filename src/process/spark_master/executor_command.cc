@@ -99,8 +99,8 @@ std::map<std::string, std::string> Environment(const ExecutorCommand& command,
         InDoubleQuotes(base::Joined(libraries, ":")) + "${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}";
   }
   if (!executor.node_http_address.empty()) {
-    const std::string logs = "http://" + executor.node_http_address + "/node/containerlogs/" + executor.container_id +
-                             "/" + command.user + "/";
+    const std::string logs = command.web_scheme + executor.node_http_address + "/node/containerlogs/" +
+                             executor.container_id + "/" + command.user + "/";
     variables["SPARK_LOG_URL_STDOUT"] = InDoubleQuotes(logs + "stdout?start=-4096");
     variables["SPARK_LOG_URL_STDERR"] = InDoubleQuotes(logs + "stderr?start=-4096");
   }

@@ -17,6 +17,7 @@ struct ExecutorCommand {
   const endpoints::spark::ResourceProfile* profile = nullptr;
   /// Where the cluster's nodes serve shuffle files, unless the driver says where; 0: nobody knows.
   uint16_t shuffle_port = 0;
+  std::string web_scheme = "http://";  // of nodes' pages
 };
 
 /// What runs in an executor's container: the driver's command as a Standalone worker runs it

@@ -262,6 +262,23 @@ TEST(ExecutorCommand, IsTheDriversWithoutAWorker) {
   EXPECT_EQ(context.service_data.at(0).Key(), "spark_shuffle");
 }
 
+TEST(ExecutorCommand, TellsOfLogsByTheSchemeOfTheNodesPages) {
+  es::ApplicationDescription application = Application(4, std::nullopt);
+  application::ExecutorContainer executor = Container(3);
+  executor.node_http_address = "host-1:8044";
+  ExecutorCommand command{"application_1_0001", "kim", "/opt/spark", &application, &application.profile};
+  const auto stdout_of = [&] {
+    std::string found;
+    for (const auto& entry : ExecutorLaunchContext(command, executor).environment) {
+      if (entry.Key() == "SPARK_LOG_URL_STDOUT") found = entry.Value();
+    }
+    return found;
+  };
+  EXPECT_TRUE(stdout_of().starts_with("http://host-1:8044/node/containerlogs/")) << stdout_of();
+  command.web_scheme = "https://";
+  EXPECT_TRUE(stdout_of().starts_with("https://host-1:8044/node/containerlogs/")) << stdout_of();
+}
+
 TEST(ExecutorCommand, KnowsThePortOfTheNodesShuffleServiceUnlessTheDriverDoes) {
   es::ApplicationDescription application = Application(4, std::nullopt);
   const ExecutorCommand command{"application_1_0001", "kim", "/opt/spark", &application, &application.profile, 17337};

@@ -221,7 +221,8 @@ void YarnApplication::StartMaster() {
                                   build_.home,
                                   &registration_.application,
                                   &policy_.ProfileOf(executor.kind),
-                                  settings_.shuffle_port};
+                                  settings_.shuffle_port,
+                                  settings_.web_scheme};
     return ExecutorLaunchContext(command, executor);
   };
   callbacks.on_executor_started = [this](const application::ExecutorContainer& executor) {

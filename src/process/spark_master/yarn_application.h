@@ -29,7 +29,8 @@ struct YarnSettings {
   std::vector<env::Endpoint> schedulers;         // ApplicationMasterProtocol
   /// Of applications that do not choose by FAIRLEAD_QUEUE in their executors' environment.
   std::string queue = "default";
-  uint16_t shuffle_port = 0;  // of the nodes' shuffle service (spark.shuffle.service.port); 0: Spark's own
+  std::string web_scheme = "http://";  // of nodes' pages: yarn.http.policy
+  uint16_t shuffle_port = 0;           // of the nodes' shuffle service (spark.shuffle.service.port); 0: Spark's own
   /// Of this daemon, as the resource manager shows it; the source sets both.
   std::string host;
   int32_t port = 0;

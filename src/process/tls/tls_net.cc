@@ -36,7 +36,9 @@ class TlsStream final : public env::Stream, public env::StreamHandler {
         stream_(std::move(stream)),
         session_(std::move(session)),
         turn_(std::move(turn)),
-        failures_(std::move(failures)) {}
+        failures_(std::move(failures)) {
+    SetHighWater(high_water_);
+  }
 
   void Start(env::StreamHandler* handler) override {
     handler_ = handler;
@@ -44,32 +46,32 @@ class TlsStream final : public env::Stream, public env::StreamHandler {
     stream_->Start(this);
   }
   void Write(std::string bytes) override {
-    if (!session_->established()) waiting_bytes_ += bytes.size();
-    session_->Send(bytes);
-    Flush();
-  }
-  /// Reads it all at once: no web port sends files so.
-  void SendFile(std::shared_ptr<env::File> file, uint64_t offset, uint64_t length) override {
-    std::array<char, kFilePiece> piece;
-    while (length > 0) {
-      const auto got =
-          file->ReadAt(offset, {piece.data(), static_cast<size_t>(std::min<uint64_t>(piece.size(), length))});
-      if (!got.ok() || *got == 0) return loop_.Post(alive_([this] { Break("a file is shorter than it was"); }));
-      Write({piece.data(), *got});
-      offset += *got;
-      length -= *got;
+    if (queue_.empty()) {
+      Send(bytes);
+    } else {
+      const size_t size = bytes.size();
+      Enqueue({std::move(bytes), nullptr, 0, size});
     }
+    full_ = full_ || unsent() > high_water_;
   }
-  size_t unsent() const override { return stream_->unsent() + waiting_bytes_; }
-  void SetHighWater(size_t bytes) override { stream_->SetHighWater(bytes); }
+  void SendFile(std::shared_ptr<env::File> file, uint64_t offset, uint64_t length) override {
+    Enqueue({"", std::move(file), offset, length});
+    SendQueued();
+    full_ = full_ || unsent() > high_water_;
+  }
+  size_t unsent() const override { return stream_->unsent() + waiting_bytes_ + queued_bytes_; }
+  /// What is below is full earlier, so that its OnDrained comes whenever this has to tell of its own.
+  void SetHighWater(size_t bytes) override {
+    high_water_ = bytes;
+    stream_->SetHighWater(bytes / 4);
+    full_ = full_ || unsent() > high_water_;
+  }
   void PauseReading() override { stream_->PauseReading(); }
   void ResumeReading() override { stream_->ResumeReading(); }
   void CloseAfterFlush() override {
     handler_ = nullptr;
     if (std::exchange(closing_, true)) return;
-    session_->End();
-    Flush();
-    stream_->CloseAfterFlush();
+    if (queue_.empty()) End();
   }
   void Close() override {
     handler_ = nullptr;
@@ -92,7 +94,8 @@ class TlsStream final : public env::Stream, public env::StreamHandler {
     if (!queued) turn_(peer().host, alive_([this] { Take(std::exchange(arrived_, {})); }));
   }
   void OnDrained() override {
-    if (handler_) handler_->OnDrained();
+    SendQueued();
+    TellDrained();
   }
   void OnClosed(const std::string& reason) override {
     if (!session_->established()) {
@@ -105,12 +108,70 @@ class TlsStream final : public env::Stream, public env::StreamHandler {
   }
 
  private:
+  /// What waits behind a file's bytes, or these: read as they are sent.
+  struct Piece {
+    std::string bytes;
+    std::shared_ptr<env::File> file;  // null: `bytes`
+    uint64_t offset = 0;
+    uint64_t left = 0;
+  };
+
+  void Send(std::string_view bytes) {
+    if (!session_->established()) waiting_bytes_ += bytes.size();
+    session_->Send(bytes);
+    Flush();
+  }
+  void Enqueue(Piece piece) {
+    queued_bytes_ += piece.left;
+    queue_.push_back(std::move(piece));
+  }
+  /// As much as the stream below takes at a time.
+  void SendQueued() {
+    if (queue_.empty() || !session_->established()) return;
+    while (!queue_.empty() && stream_->unsent() <= high_water_ / 4) {
+      Piece& next = queue_.front();
+      if (next.file == nullptr) {
+        Send(next.bytes);
+        queued_bytes_ -= next.left;
+        next.left = 0;
+      } else if (!SendPiece(next)) {
+        queue_.clear();
+        queued_bytes_ = 0;
+        return loop_.Post(alive_([this] { Break("a file is shorter than it was"); }));
+      }
+      if (next.left == 0) queue_.pop_front();
+    }
+    if (queue_.empty() && closing_) End();
+  }
+  /// False: the file has no more.
+  bool SendPiece(Piece& piece) {
+    std::array<char, kFilePiece> bytes;
+    const auto got = piece.file->ReadAt(
+        piece.offset, {bytes.data(), static_cast<size_t>(std::min<uint64_t>(bytes.size(), piece.left))});
+    if (!got.ok() || *got == 0) return false;
+    Send({bytes.data(), *got});
+    piece.offset += *got;
+    piece.left -= *got;
+    queued_bytes_ -= *got;
+    return true;
+  }
+  void TellDrained() {
+    if (!full_ || unsent() > high_water_ / 2) return;
+    full_ = false;
+    if (handler_) handler_->OnDrained();
+  }
+  void End() {
+    session_->End();
+    Flush();
+    stream_->CloseAfterFlush();
+  }
   void Take(std::string_view bytes) {
-    if (!handler_) return;
+    if (!handler_ && queue_.empty()) return;
     const base::Status taken = session_->Receive(bytes);
     const bool in = session_->established();
     if (in) waiting_bytes_ = 0;
     Flush();
+    SendQueued();
     const env::Alive::Watch here = alive_.watch();
     if (const std::string received = session_->TakeReceived(); !received.empty() && handler_) {
       handler_->OnData(received);
@@ -129,7 +190,10 @@ class TlsStream final : public env::Stream, public env::StreamHandler {
   /// What was written, an alert perhaps, goes out before the end.
   void Break(const std::string& why) {
     if (!session_->established()) Note(why);
-    if (!std::exchange(closing_, true)) stream_->CloseAfterFlush();
+    queue_.clear();
+    queued_bytes_ = 0;
+    closing_ = true;
+    stream_->CloseAfterFlush();
     Tell(why);
   }
   /// The owner may end this from within.
@@ -144,6 +208,10 @@ class TlsStream final : public env::Stream, public env::StreamHandler {
   const std::shared_ptr<Failures> failures_;
   env::StreamHandler* handler_ = nullptr;
   bool closing_ = false;
+  size_t high_water_ = 1 << 20;
+  bool full_ = false;  // above it, and not told that it is drained
+  std::deque<Piece> queue_;
+  size_t queued_bytes_ = 0;
   size_t handshake_bytes_ = 0;
   size_t waiting_bytes_ = 0;  // for the handshake's end
   std::string arrived_;       // for a turn

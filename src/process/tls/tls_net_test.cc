@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
+
 #include "env_sim/sim_tls.h"
 #include "env_sim/world.h"
 
@@ -19,7 +21,9 @@ struct End : env::StreamHandler {
     closed = true;
     why = reason;
   }
+  void OnDrained() override { ++drained; }
   std::unique_ptr<env::Stream> stream;
+  int drained = 0;
   std::string received, answer, why;
   bool closed = false;
 };
@@ -82,6 +86,69 @@ TEST_F(TlsNetTest, AnEndIsToldFromACut) {
   served_.at(1)->stream->Close();
   ASSERT_TRUE(Run([&] { return another->closed; }));
   EXPECT_EQ(another->why, "the connection was cut");
+}
+
+/// Bytes that are told by their places.
+struct Numbered final : env::File {
+  explicit Numbered(uint64_t bytes) : size(bytes) {}
+  base::Result<size_t> ReadAt(uint64_t offset, std::span<char> into) override {
+    size_t count = 0;
+    for (; count < into.size() && offset + count < size; ++count) into[count] = ByteAt(offset + count);
+    most = std::max(most, count);
+    read += count;
+    return count;
+  }
+  base::Result<uint64_t> Size() override { return size; }
+  base::Status Append(std::string_view) override { return base::Error{"it is only read"}; }
+  base::Status Sync() override { return {}; }
+  static char ByteAt(uint64_t place) { return static_cast<char>(place * 7 / 5 % 251); }
+  const uint64_t size;
+  size_t most = 0, read = 0;
+};
+
+TEST_F(TlsNetTest, AFileIsReadAsItIsTakenAndKeepsItsPlace) {
+  Listen();
+  const auto client = Connect(client_net_, "question");
+  ASSERT_TRUE(Run([&] { return client->received == "answer"; }));
+  constexpr uint64_t kBytes = 5 << 20, kFrom = 1000;
+  const auto file = std::make_shared<Numbered>(kBytes);
+  env::Stream& served = *served_.at(0)->stream;
+  served.Write("before");
+  served.SendFile(file, kFrom, kBytes - kFrom);
+  served.Write("behind");
+  EXPECT_GT(served.unsent(), kBytes - kFrom) << "what is not read yet counts";
+  EXPECT_LT(file->read, size_t{512} << 10) << "no more than the stream takes";
+  served.CloseAfterFlush();
+  ASSERT_TRUE(Run([&] { return client->closed; }));
+  EXPECT_EQ(client->why, "");
+  std::string whole = "answerbefore";
+  for (uint64_t i = kFrom; i < kBytes; ++i) whole += Numbered::ByteAt(i);
+  EXPECT_TRUE(client->received == whole + "behind") << client->received.size() << " of " << whole.size() + 6;
+  EXPECT_LE(file->most, size_t{64} << 10);
+}
+
+TEST_F(TlsNetTest, OneThatHasBecomeShorterEndsTheConnection) {
+  Listen();
+  const auto client = Connect(client_net_, "question");
+  ASSERT_TRUE(Run([&] { return client->received == "answer"; }));
+  served_.at(0)->stream->SendFile(std::make_shared<Numbered>(1000), 0, 1001);
+  ASSERT_TRUE(Run([&] { return client->closed && served_.at(0)->closed; }));
+  EXPECT_EQ(served_.at(0)->why, "a file is shorter than it was");
+  EXPECT_EQ(served_.at(0)->stream->unsent(), 0U);
+}
+
+TEST_F(TlsNetTest, WhoWaitsForRoomIsTold) {
+  Listen();
+  const auto client = Connect(client_net_, "question");
+  ASSERT_TRUE(Run([&] { return client->received == "answer"; }));
+  End& served = *served_.at(0);
+  served.stream->SetHighWater(100'000);
+  served.stream->SendFile(std::make_shared<Numbered>(400'000), 0, 400'000);
+  ASSERT_TRUE(Run([&] { return served.drained == 1; }));
+  EXPECT_LE(served.stream->unsent(), 50'000U);
+  served.stream->Write(std::string(10'000, 'x'));
+  ASSERT_TRUE(Run([&] { return client->received.size() == 6 + 410'000; }));
+  EXPECT_EQ(served.drained, 1) << "it was not full again";
 }
 
 TEST_F(TlsNetTest, AServerThatIsNotTrustedGetsNothing) {

@@ -69,14 +69,16 @@ struct Daemon {
   std::unique_ptr<Errands> errands;
   std::unique_ptr<process::nm::Containers> containers;
   std::unique_ptr<process::nm::Localizer> localizer;
+  std::unique_ptr<WebTls> web_tls;  // of pages or map outputs that are HTTPS
   AuxServices services;
   std::unique_ptr<process::nm::LogAggregator> aggregator;
   std::unique_ptr<process::nm::NodeManager> manager;
   std::unique_ptr<UsersLogs> logs;
-  std::unique_ptr<WebTls> web_tls;  // of pages that are HTTPS
   std::unique_ptr<process::nm::Web> web;
   std::unique_ptr<NmHealth> health;
   int exit_code = 0;
+
+  env::Net& Net(bool https) { return https ? web_tls->net() : *loop; }
 };
 
 /// Two agents on one state directory would fight for the same containers.
@@ -216,8 +218,14 @@ int RunNodeManager(const NmOptions& options) {
     return Refuse(logged_in.error().message, 1);
   MakeMachine(daemon, settings);
 
-  base::Result<AuxServices> services = StartAuxServices(settings, source->conf, options.log, *daemon.loop, *daemon.disk,
-                                                        *daemon.store, *daemon.log, *daemon.dirs);
+  if (settings.web_security.https || settings.map_outputs_https) {
+    auto tls = WebTls::Open(*daemon.loop, *daemon.loop, *daemon.disk, *daemon.log, ReadServerTls(source->conf));
+    if (!tls) return Refuse(tls.error().message, 1);
+    daemon.web_tls = std::move(*tls);
+  }
+  base::Result<AuxServices> services =
+      StartAuxServices(settings, source->conf, options.log, *daemon.loop, daemon.Net(settings.map_outputs_https),
+                       *daemon.disk, *daemon.store, *daemon.log, *daemon.dirs);
   if (!services) return Refuse(services.error().message, 1);
   daemon.services = std::move(*services);
   process::nm::Environment environment{
@@ -230,13 +238,8 @@ int RunNodeManager(const NmOptions& options) {
   for (const auto& service : daemon.services) environment.services.push_back(service.get());
   daemon.manager = std::make_unique<process::nm::NodeManager>(environment, settings.manager);
   const fairlead::nm::Config& core = settings.manager.core;
-  if (settings.web_security.https) {
-    auto tls = WebTls::Open(*daemon.loop, *daemon.loop, *daemon.disk, *daemon.log, ReadServerTls(source->conf));
-    if (!tls) return Refuse(tls.error().message, 1);
-    daemon.web_tls = std::move(*tls);
-  }
   auto web = process::nm::Web::Start(
-      *daemon.loop, daemon.web_tls ? daemon.web_tls->net() : *daemon.loop, *daemon.logs, *daemon.manager,
+      *daemon.loop, daemon.Net(settings.web_security.https), *daemon.logs, *daemon.manager,
       {settings.web, settings.hosts, settings.may_view, settings.cluster_page, environment.services, core.check_virtual,
        core.check_physical, core.virtual_ratio, ShownConfiguration(source->conf), settings.web_security});
   if (!web) return Refuse(web.error().message, 1);

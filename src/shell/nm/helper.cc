@@ -139,7 +139,7 @@ struct Rules {
   RunAs policy;
   AllowedCalls calls;                // its own
   AllowedCalls calls_of_one;         // of a process that starts no other: an errand, a supervisor whose container runs
-  AllowedCalls calls_of_containers;  // and of what they descend from
+  AllowedCalls calls_of_containers;  // and of their ancestors
   Fd starter = Fd();                 // connected to RunStarter
 };
 

@@ -177,6 +177,7 @@ constexpr Key<NmSettings> kKeys[] = {
        "refused"),
     By("yarn.nodemanager.aux-services.*", "by its name", "`.NAME.class`: which of the two it is"),
     By("mapreduce.shuffle.port", "13562", "port of mapreduce_shuffle; 0 keeps the one of the last run"),
+    By("mapreduce.shuffle.ssl.enabled", "false", "it speaks HTTPS alone, with the key of the pages ([TLS](tls.md))"),
     By("spark.shuffle.service.port", "7337", "port of spark_shuffle; its other `spark.*` keys are honoured, too"),
     KeyOf<&NmSettings::shuffle_extra_roots>("fairlead.shuffle.extra-local-roots",
                                             "roots of local directories besides yarn.nodemanager.local-dirs")

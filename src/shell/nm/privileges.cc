@@ -1,5 +1,6 @@
 #include "shell/nm/privileges.h"
 
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -39,6 +40,20 @@ base::Status ClaimAll(NmSettings& settings, const UnixUser& agent) {
     }
   }
   return Claim(settings.state_directory, 0700, agent);
+}
+
+/// The file of the node's credential becomes the agent's, who reads it again when it changes; `fairlead join` leaves it
+/// so.
+base::Status GiveCredential(const std::string& path, const UnixUser& agent) {
+  const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  struct stat info {};
+  if (!file.valid() || ::fstat(file.get(), &info) < 0) return ErrnoOf(path);
+  if (info.st_uid == agent.user) return {};
+  if (!S_ISREG(info.st_mode) || info.st_uid != 0 || info.st_nlink != 1) {
+    return base::Error{path + " is no file of root's, and stays as it is: a renewed one counts at the next start"};
+  }
+  if (::fchown(file.get(), agent.user, agent.group) < 0) return ErrnoOf("chown " + path);
+  return {};
 }
 
 /// The disks of the node's directories, each once, where their rate is a resource type.
@@ -88,6 +103,9 @@ base::Result<std::unique_ptr<Helper>> GiveUpPrivileges(NmSettings& settings) {
   if (changes) {
     if (base::Status claimed = ClaimAll(settings, rules.agent); !claimed) return claimed.error();
     settings.manager.user = rules.agent.name;
+    const std::string& credential = settings.credential_file;
+    const base::Status given = credential.empty() ? base::Status() : GiveCredential(credential, rules.agent);
+    if (!given.ok()) settings.warnings.push_back(given.error().message);
   }
   if (settings.use_cgroups) {
     const bool network = settings.containers.network_rate_type != 0;

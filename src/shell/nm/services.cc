@@ -55,20 +55,20 @@ uint16_t LastPort(env::Store& store, const std::string& service) {
 }
 
 base::Result<std::unique_ptr<process::nm::AuxService>> StartMapReduce(const AuxServiceSetting& service,
-                                                                      env_posix::PosixLoop& loop, env::Disk& disk,
-                                                                      env::Store& store, env::Log& log,
+                                                                      env_posix::PosixLoop& loop, env::Net& net,
+                                                                      env::Disk& disk, env::Store& store, env::Log& log,
                                                                       const process::nm::NodeDirs& dirs) {
   using process::nm::MapReduceShuffle;
   MapReduceShuffle::Options options;
   options.service_name = service.name;
   options.listen = service.listen;
   if (service.listen.port == 0) options.listen.port = LastPort(store, service.name);
-  auto started = MapReduceShuffle::Start(loop, loop, disk, log, dirs, options);
+  auto started = MapReduceShuffle::Start(loop, net, disk, log, dirs, options);
   if (!started && options.listen.port != service.listen.port) {
     log.Warn("the port of the last run is taken, another one is used",
              {{"service", service.name}, {"why", started.error().message}});
     options.listen.port = 0;
-    started = MapReduceShuffle::Start(loop, loop, disk, log, dirs, options);
+    started = MapReduceShuffle::Start(loop, net, disk, log, dirs, options);
   }
   if (!started) return started.error();
   const env::Endpoint local = (*started)->local();
@@ -82,13 +82,14 @@ base::Result<std::unique_ptr<process::nm::AuxService>> StartMapReduce(const AuxS
 }  // namespace
 
 base::Result<AuxServices> StartAuxServices(const NmSettings& settings, const config::HadoopConf& conf,
-                                           const LogOptions& logged, env_posix::PosixLoop& loop, env::Disk& disk,
-                                           env::Store& store, env::Log& log, const process::nm::NodeDirs& dirs) {
+                                           const LogOptions& logged, env_posix::PosixLoop& loop, env::Net& map_outputs,
+                                           env::Disk& disk, env::Store& store, env::Log& log,
+                                           const process::nm::NodeDirs& dirs) {
   AuxServices services;
   for (const AuxServiceSetting& service : settings.services) {
     auto started = service.kind == AuxServiceSetting::Kind::kSparkShuffle
                        ? StartSpark(service, settings, conf, logged, log)
-                       : StartMapReduce(service, loop, disk, store, log, dirs);
+                       : StartMapReduce(service, loop, map_outputs, disk, store, log, dirs);
     if (!started) return base::Error{service.name + ": " + started.error().message};
     services.push_back(std::move(*started));
   }

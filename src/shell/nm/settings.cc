@@ -150,10 +150,15 @@ void ReadSecurity(const HadoopConf& conf, NmSettings& out) {
   out.manager.security.protections = ReadProtections(conf);
   out.web_security.https = IsHttpsOnly(conf);
   out.web_security.strict_transport = StrictTransport(conf);
-  if (out.web_security.https) ReadServerTls(conf);  // what is missing is an error now
+  constexpr const char* kShuffleTls = "mapreduce.shuffle.ssl.enabled";
+  out.map_outputs_https = conf.Bool(kShuffleTls, false);
+  // What is missing is an error now.
+  if (out.web_security.https) ReadServerTls(conf);
+  if (out.map_outputs_https) ReadServerTls(conf, kShuffleTls);
   out.web_identity = ReadWebIdentity(conf, "yarn.nodemanager.webapp", out.web.host, out.web_security, out.warnings);
   ReadCallers(conf, out.web_security, out.warnings);
   out.manager.credential = CredentialSource(conf, CredentialPath("node"));
+  if (conf.OriginOf(kCredential).file == CredentialPath("node")) out.credential_file = CredentialPath("node");
   if (!IsKerberos(conf)) return;
   out.kerberos = ReadDaemonIdentity(conf, "yarn.nodemanager", out.manager.listen.host);
   out.manager.manager_principal = conf.String(kManagerPrincipal, "");

@@ -39,6 +39,7 @@ struct NmSettings {
   bool recovery = true;             // yarn.nodemanager.recovery.enabled, unless written false
   bool supervised = false;          // yarn.nodemanager.recovery.supervised: containers outlive a stop on request, too
   RunAs run_as;
+  std::string credential_file;  // of `fairlead join`, where the credential came from there
   std::string agent_user;  // fairlead.nm.user: not empty: as whom the agent itself is to run, once root has started it
   NmDirsOptions dirs;
   base::Duration disk_check_interval = base::Duration::Seconds(120);
@@ -51,6 +52,7 @@ struct NmSettings {
   bool aggregate_logs = false;  // yarn.log-aggregation-enable
   LogAggregationOptions log_aggregation;
   std::vector<AuxServiceSetting> services;
+  bool map_outputs_https = false;                // mapreduce.shuffle.ssl.enabled
   std::vector<std::string> shuffle_extra_roots;  // fairlead.shuffle.extra-local-roots: of other agents here
   bool shuffle_stop_on_failure = false;          // spark.yarn.shuffle.stopOnFailure
   std::string health_script;

@@ -24,9 +24,11 @@
 #include "shell/base/open_ports.h"
 #include "shell/base/state_directory.h"
 #include "shell/spark/next_port.h"
+#include "shell/spark/page_port.h"
 #include "shell/spark/spark_filters.h"
 #include "shell/spark/spark_home.h"
 #include "shell/spark/standalone_settings.h"
+#include "shell/tls/tls.h"
 
 namespace fairlead::shell {
 
@@ -90,6 +92,7 @@ base::Result<DaemonSettings> ReadSparkMasterSettings(const SparkMasterOptions& o
   settings.host = AdvertisedHost(settings.listen.host);
   process::spark_master::YarnSettings& application = daemon.yarn;
   application.queue = options.queue.empty() ? conf.String("fairlead.spark-master.queue", "default") : options.queue;
+  application.web_scheme = WebScheme(conf);
   application.shuffle_port = static_cast<uint16_t>(conf.Int("spark.shuffle.service.port", 0, 0, 65535));
   application.policy.default_cores = static_cast<int32_t>(
       conf.Int("fairlead.spark-master.default-cores", application.policy.default_cores, 1, INT32_MAX));
@@ -212,33 +215,32 @@ std::optional<std::string> OfEnvironment(const std::string& name) {
 /// A Standalone Master's web ports. They are open before the master is made, which tells others of them, and serve
 /// nobody before the loop runs.
 struct WebPorts {
-  std::unique_ptr<http::Server> page;
+  std::unique_ptr<PagePort> page;
   std::unique_ptr<http::Server> rest;  // null: not wanted
   std::function<void(const http::Request&, const http::Server::Reply&)> on_page, on_rest;
-  std::string page_url;
   std::string rest_url;
   uint64_t logins_refused = 0;
 
   http::WebRefusals refusals() const { return {page->refused() + (rest ? rest->refused() : 0), logins_refused}; }
 };
 
-base::Status OpenWebPorts(const StandaloneMasterSettings& settings, env_posix::PosixLoop& loop, env::Log& log,
-                          WebPorts& ports) {
-  auto page = ListenOnNextFree(log, settings.web, settings.port_retries, "the page",
-                               "--webui-port or spark.master.ui.port", [&](const env::Endpoint& at) {
-                                 return http::Server::Listen(loop, loop, at, settings.hosts,
-                                                             Guarded(loop, settings.page_filter, ports.logins_refused,
-                                                                     [&ports](const auto& request, const auto& reply) {
-                                                                       ports.on_page(request, reply);
-                                                                     }));
-                               });
+base::Status OpenWebPorts(const StandaloneMasterSettings& settings, env_posix::PosixLoop& loop, env::Disk& disk,
+                          env::Log& log, WebPorts& ports) {
+  const PagePlace place{settings.web,          settings.master.host,
+                        settings.port_retries, "--webui-port or spark.master.ui.port",
+                        settings.hosts,        settings.tls};
+  auto page =
+      PagePort::Open(loop, disk, log, place,
+                     Guarded(loop, settings.page_filter, ports.logins_refused,
+                             [&ports](const auto& request, const auto& reply) { ports.on_page(request, reply); }));
   if (!page.ok()) return page.error();
   ports.page = std::move(*page);
-  ports.page_url = "http://" + settings.master.host + ":" + std::to_string(ports.page->local().port);
   if (!settings.rest) return {};
+  // Spark's own client speaks HTTP alone there (org.apache.spark.deploy.rest.RestSubmissionClient).
+  env::Net& net = settings.rest_https ? *ports.page->tls_net() : loop;
   auto rest = ListenOnNextFree(log, *settings.rest, settings.port_retries, "drivers by REST",
                                "--rest-port or spark.master.rest.port", [&](const env::Endpoint& at) {
-                                 return http::Server::Listen(loop, loop, at, settings.hosts,
+                                 return http::Server::Listen(loop, net, at, settings.hosts,
                                                              Guarded(loop, settings.rest_filter, ports.logins_refused,
                                                                      [&ports](const auto& request, const auto& reply) {
                                                                        ports.on_rest(request, reply);
@@ -248,7 +250,8 @@ base::Status OpenWebPorts(const StandaloneMasterSettings& settings, env_posix::P
   if (!rest.ok()) return rest.error();
   ports.rest = std::move(*rest);
   const uint16_t port = ports.rest->local().port;
-  ports.rest_url = "spark://" + AdvertisedHost(settings.rest->host) + ":" + std::to_string(port);
+  ports.rest_url = (settings.rest_https ? "https://" : "spark://") + AdvertisedHost(settings.rest->host) + ":" +
+                   std::to_string(port);
   return {};
 }
 
@@ -266,11 +269,12 @@ int RunStandalone(const SparkMasterOptions& options) {
     loop->Stop();
   };
   WarnOfOpenPort(settings->master, settings->knows_callers, *log);
+  const auto disk = env_posix::MakePosixDisk();
   WebPorts ports;
-  if (const base::Status open = OpenWebPorts(*settings, *loop, *log, ports); !open.ok()) {
+  if (const base::Status open = OpenWebPorts(*settings, *loop, *disk, *log, ports); !open.ok()) {
     return Refuse(open.error().message, 1);
   }
-  settings->cluster.web_url = settings->proxy.front.empty() ? ports.page_url : settings->proxy.front + "/";
+  settings->cluster.web_url = settings->proxy.front.empty() ? ports.page->url() : settings->proxy.front + "/";
   sm::StandaloneMaster master(*loop, *loop, *log, {settings->master, settings->cluster, on_over});
   if (const base::Status begun = Begin(master, *settings, *loop, *log); !begun.ok()) {
     return Refuse(begun.error().message, 1);
@@ -289,7 +293,7 @@ int RunStandalone(const SparkMasterOptions& options) {
     submission.Handle(request, reply);
   };
   RunUntilTold(*loop, *log, master.local(),
-               {{"release", build.release}, {"page", ports.page_url}, {"rest", ports.rest_url}});
+               {{"release", build.release}, {"page", ports.page->url()}, {"rest", ports.rest_url}});
   ports = {};
   return status;
 }

@@ -12,6 +12,13 @@
 #include "shell/shuffle/settings.h"
 
 namespace fairlead::shell {
+
+namespace {
+
+bool IsReadKey(std::string_view key) { return key.starts_with("spark.") || key.starts_with("fairlead."); }
+
+}  // namespace
+
 std::string Variable(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
@@ -21,8 +28,8 @@ SparkProperties PropertiesInJavaOptions(std::string_view options) {
   SparkProperties properties;
   for (const std::string& word : endpoints::spark::CommandWords(options)) {
     const size_t equals = word.find('=');
-    const bool read = word.starts_with("-Dspark.") || word.starts_with(std::string("-D") + kCallersKey + "=");
-    if (!read || equals == std::string::npos) continue;
+    if (!word.starts_with("-D") || equals == std::string::npos || !IsReadKey(std::string_view(word).substr(2)))
+      continue;
     properties[word.substr(2, equals - 2)] = word.substr(equals + 1);
   }
   return properties;
@@ -44,7 +51,7 @@ base::Result<SparkProperties> ReadSparkProperties(const std::string& file, const
   std::stringstream text;
   text << in.rdbuf();
   for (const auto& [key, value] : ParseSparkProperties(text.str())) {
-    if (key.starts_with("spark.") || key == kCallersKey) properties.emplace(key, value);
+    if (IsReadKey(key)) properties.emplace(key, value);
   }
   return properties;
 }
@@ -54,10 +61,11 @@ std::string SparkKeys::Text(const std::string& key, const std::string& otherwise
   return found != properties_.end() ? found->second : otherwise;
 }
 
+std::string SparkKeys::Own(const std::string& key) const { return Text(key, Text("spark." + key, "")); }
+
 std::vector<std::string> SparkKeys::Callers() const {
   std::vector<std::string> uids;
-  const std::string text = Text(kCallersKey, Text(std::string("spark.") + kCallersKey, ""));
-  boost::algorithm::split(uids, text, boost::algorithm::is_any_of(", "));
+  boost::algorithm::split(uids, Own(kCallersKey), boost::algorithm::is_any_of(", "));
   std::erase(uids, "");
   return uids;
 }

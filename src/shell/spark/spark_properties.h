@@ -9,7 +9,7 @@
 
 namespace fairlead::shell {
 
-/// Keys of Spark ("spark.deploy.defaultCores") and their values.
+/// Keys of Spark ("spark.deploy.defaultCores"), and of Fairlead, and their values.
 using SparkProperties = std::map<std::string, std::string>;
 
 /// What a Standalone daemon of Spark reads: the -D options in the environment variables named, then what those do not
@@ -31,7 +31,10 @@ class SparkKeys {
   /// "60s", "1min"; a bare number is seconds.
   int64_t Seconds(const std::string& key, int64_t otherwise);
   void Refuse(const std::string& key, const std::string& why);
-  /// fairlead.callers.uids, also with "spark." before it: programs of Spark pass over keys without that.
+  /// A key of Fairlead ("fairlead.tls.key"), also with "spark." before it: programs of Spark pass over keys without
+  /// that. "": it is not there.
+  std::string Own(const std::string& key) const;
+  /// fairlead.callers.uids.
   std::vector<std::string> Callers() const;
   bool Has(const std::string& key) const { return properties_.count(key) != 0; }
   const std::string& error() const { return error_; }

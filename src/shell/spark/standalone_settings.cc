@@ -29,6 +29,7 @@ constexpr int64_t kPort = 7077;
 constexpr int64_t kWebPort = 8080;
 constexpr int64_t kRestPort = 6066;
 constexpr int64_t kPortMax = 65535;
+constexpr const char* kRestHttps = "spark.fairlead.rest.https";
 
 /// Keys of Spark that change nothing here.
 constexpr const char* kIgnored[] = {
@@ -195,6 +196,8 @@ void ReadRest(SparkKeys& keys, const std::string& host, bool by_default, const s
   settings.rest = {keys.Text("spark.master.rest.host", host),
                    static_cast<uint16_t>(keys.Number("spark.master.rest.port", kRestPort, 0, kPortMax))};
   if (port) settings.rest->port = *port;
+  settings.rest_https = keys.Flag(kRestHttps, false);
+  if (settings.rest_https && !settings.tls) keys.Refuse(kRestHttps, "true needs spark.ssl.standalone.enabled");
   ReadBodyMax(keys, settings.rest_limits);
 }
 
@@ -273,14 +276,15 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
   settings.master.security = ReadSparkSecurity(keys);
   settings.page_filter = ReadSparkFilter(keys, "spark.ui.filters");
   settings.rest_filter = ReadSparkFilter(keys, "spark.master.rest.filters");
+  auto source = LoadSettings(options.settings);
+  if (!source) return source.error();
+  settings.tls = ReadPageTls(keys, source->conf, settings.warnings);
   ReadRest(keys, host, build->has_module_proxies(), options.rest_port, settings);
   RefuseUnsupported(keys);
   if (!keys.error().empty()) return base::Error{keys.error()};
   for (const char* key : kIgnored) {
     if (keys.Has(key)) settings.warnings.push_back(std::string(key) + " changes nothing here");
   }
-  auto source = LoadSettings(options.settings);
-  if (!source) return source.error();
   settings.hosts = ReadKnownHosts(source->conf, settings.warnings);
   const bool told = source->conf.IsSet(kCallersKey);
   const std::vector<std::string> callers = told ? source->conf.List(kCallersKey) : keys.Callers();

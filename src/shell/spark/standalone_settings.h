@@ -16,6 +16,7 @@
 #include "process/spark_master/standalone_cluster.h"
 #include "shell/spark/master_daemon.h"
 #include "shell/spark/spark_properties.h"
+#include "shell/spark/spark_tls.h"
 
 namespace fairlead::shell {
 
@@ -30,7 +31,9 @@ struct StandaloneMasterSettings {
   env::Endpoint web;
   int port_retries = 0;                                   // spark.port.maxRetries: of the page's port and the REST port
   process::http::KnownHosts hosts;                        // under which names the web ports are served
+  std::optional<PageTls> tls;                             // of the page: spark.ssl.standalone.*
   std::optional<env::Endpoint> rest;                      // spark.master.rest.enabled
+  bool rest_https = false;                                // spark.fairlead.rest.https
   std::optional<process::http::TokenFilter> rest_filter;  // spark.master.rest.filters
   process::http::ServerLimits rest_limits;                // spark.master.rest.maxRequestBodySize
   std::optional<process::http::TokenFilter> page_filter;  // spark.ui.filters

@@ -20,7 +20,7 @@
 #include "shell/base/logging.h"
 #include "shell/base/open_ports.h"
 #include "shell/shuffle/settings.h"
-#include "shell/spark/next_port.h"
+#include "shell/spark/page_port.h"
 #include "shell/spark/run_surroundings.h"
 #include "shell/spark/spark_filters.h"
 #include "shell/spark/spark_home.h"
@@ -126,6 +126,7 @@ struct WorkerDaemonSettings {
   env::Endpoint web;
   int port_retries = 0;                                   // spark.port.maxRetries
   std::optional<process::http::TokenFilter> page_filter;  // spark.ui.filters
+  std::optional<PageTls> tls;                             // spark.ssl.standalone.*
   SparkProperties properties;
   std::vector<std::string> callers;  // fairlead.callers.uids, and this user, as who executors run
   std::vector<std::string> warnings;
@@ -272,6 +273,7 @@ base::Result<WorkerDaemonSettings> ReadSparkWorkerSettings(const SparkWorkerOpti
   ReadCleaningAndIds(keys, daemon);
   worker.reverse_proxy = ReadReverseProxy(keys);
   daemon.page_filter = ReadSparkFilter(keys, "spark.ui.filters");
+  daemon.tls = ReadPageTls(keys, config::HadoopConf(), daemon.warnings);
   worker.retained_executors = static_cast<size_t>(keys.Number("spark.worker.ui.retainedExecutors", 1000, 0, INT32_MAX));
   worker.retained_drivers = static_cast<size_t>(keys.Number("spark.worker.ui.retainedDrivers", 1000, 0, INT32_MAX));
   for (const char* key : kIgnored) {
@@ -304,16 +306,17 @@ void TakePlace(const sw::LinkWelcome& welcome, sw::SparkWorkerSettings& worker) 
       "spark://" + welcome.watched_name + "@" + worker.host + ":" + std::to_string(welcome.watched_port);
 }
 
-struct PagePort {
-  std::unique_ptr<process::http::Server> server;
+struct WorkerPort {
+  std::unique_ptr<PagePort> page;
   uint64_t logins_refused = 0;
 
-  process::http::WebRefusals refusals() const { return {server->refused(), logins_refused}; }
+  process::http::WebRefusals refusals() const { return {page->refused(), logins_refused}; }
 };
 
 /// `worker`: null until it has started.
-base::Status OpenPage(env_posix::PosixLoop& loop, sw::WorkerPages& pages, WorkerDaemonSettings& settings,
-                      const std::unique_ptr<sw::SparkWorker>& worker, env::Log& log, PagePort& port) {
+base::Status OpenPage(env_posix::PosixLoop& loop, env::Disk& disk, sw::WorkerPages& pages,
+                      WorkerDaemonSettings& settings, const std::unique_ptr<sw::SparkWorker>& worker, env::Log& log,
+                      WorkerPort& port) {
   namespace http = process::http;
   http::KnownHosts hosts = ReadKnownHosts(config::HadoopConf(), settings.warnings);
   hosts.AddName(settings.worker.host);
@@ -321,14 +324,12 @@ base::Status OpenPage(env_posix::PosixLoop& loop, sw::WorkerPages& pages, Worker
     if (!worker) return reply(http::TextResponse(503, "the worker starts"));
     pages.Handle(*worker, request, reply);
   };
-  auto server =
-      ListenOnNextFree(log, settings.web, settings.port_retries, "the page", "--webui-port or spark.worker.ui.port",
-                       [&](const env::Endpoint& at) {
-                         return http::Server::Listen(loop, loop, at, hosts,
-                                                     Guarded(loop, settings.page_filter, port.logins_refused, serve));
-                       });
-  if (!server.ok()) return server.error();
-  port.server = *std::move(server);
+  const PagePlace place{
+      settings.web, settings.worker.host, settings.port_retries, "--webui-port or spark.worker.ui.port",
+      hosts,        settings.tls};
+  auto page = PagePort::Open(loop, disk, log, place, Guarded(loop, settings.page_filter, port.logins_refused, serve));
+  if (!page.ok()) return page.error();
+  port.page = std::move(*page);
   return {};
 }
 
@@ -347,11 +348,11 @@ int RunSparkWorker(const SparkWorkerOptions& options) {
     if (!open.empty() || !local.empty()) log->Warn(open + local);
   }
   std::unique_ptr<sw::SparkWorker> worker;
-  PagePort page;
-  sw::WorkerPages pages(*loop, *disk, [&page] { return page.refusals(); });
-  const base::Status open = OpenPage(*loop, pages, *settings, worker, *log, page);
+  WorkerPort port;
+  sw::WorkerPages pages(*loop, *disk, [&port] { return port.refusals(); });
+  const base::Status open = OpenPage(*loop, *disk, pages, *settings, worker, *log, port);
   if (!open.ok()) return Refuse(open.error().message, 1);
-  settings->worker.launch.web_url = "http://" + settings->worker.host + ":" + std::to_string(page.server->local().port);
+  settings->worker.launch.web_url = port.page->url();
   for (const std::string& warning : settings->warnings) log->Warn(warning);
   const auto shuffle =
       StartWorkerShuffle(settings->properties, settings->build.has_module_proxies(), settings->worker, *log);

@@ -55,7 +55,7 @@ std::string StrictTransport(const HadoopConf& conf) {
   return IsHttpsOnly(conf) ? value : "";
 }
 
-TlsFiles ReadServerTls(const HadoopConf& conf) {
+TlsFiles ReadServerTls(const HadoopConf& conf, const std::string& asked) {
   TlsFiles out;
   out.look = conf.Time("ssl.server.stores.reload.interval", out.look);
   out.excluded = Value(conf, "ssl.server.exclude.cipher.list");
@@ -70,10 +70,10 @@ TlsFiles ReadServerTls(const HadoopConf& conf) {
   out.key_password = Value(conf, prefix + "keypassword");
   if (!store.empty()) {
     out.paths = {store};
-  } else if (IsHttpsOnly(conf)) {
-    conf.Refuse(kPolicy, "HTTPS_ONLY needs a key and its certificate: write " + prefix +
-                             "location and .password into ssl-server.xml beside this file, or " + kCertificate +
-                             " and " + kKey + " (PEM)");
+  } else {
+    conf.Refuse(asked, Value(conf, asked) + " needs a key and its certificate: write " + prefix +
+                           "location and .password into ssl-server.xml beside this file, or " + kCertificate + " and " +
+                           kKey + " (PEM)");
   }
   if (out.password.empty() && !store.empty() && !Value(conf, "hadoop.security.credential.provider.path").empty()) {
     conf.Refuse(prefix + "location", "passwords of credential providers are not read; write " + prefix + "password");
@@ -84,7 +84,7 @@ TlsFiles ReadServerTls(const HadoopConf& conf) {
 base::Result<std::shared_ptr<env::Tls>> OpenServerTls(const TlsFiles& files, env::Disk& disk) {
   const auto own = ReadFiles(files.paths, disk, {files.password, files.key_password});
   if (!own.ok()) return own.error();
-  auto tls = env_openssl::MakeServerTls(*own, files.excluded);
+  auto tls = env_openssl::MakeServerTls(*own, {files.enabled, files.excluded});
   if (!tls.ok()) return base::Error{files.paths.front() + ": " + tls.error().message};
   return tls;
 }

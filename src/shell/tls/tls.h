@@ -29,11 +29,12 @@ struct TlsFiles {
   std::string password;                               // of the store
   std::string key_password;                           // empty: the same
   std::string excluded;                               // ciphers
+  std::string enabled;                                // the only ciphers; empty: all
   base::Duration look = base::Duration::Seconds(10);  // how often somebody looks whether they have changed
 };
 /// What web ports show: fairlead.tls.certificate and .key, else ssl.server.keystore.*. That there is nothing is an
-/// error of the configuration where pages are HTTPS.
-TlsFiles ReadServerTls(const config::HadoopConf& conf);
+/// error of `asked`, the key that asks for TLS.
+TlsFiles ReadServerTls(const config::HadoopConf& conf, const std::string& asked = "yarn.http.policy");
 
 /// What a client trusts: fairlead.tls.ca, else ssl.client.truststore.*, else what this machine trusts.
 base::Result<std::shared_ptr<env::Tls>> OpenClientTls(const config::HadoopConf& conf, env::Disk& disk);

@@ -12,7 +12,7 @@ base::Result<std::unique_ptr<WebTls>> WebTls::Open(env::Loop& loop, env::Net& ne
   std::unique_ptr<WebTls> out(new WebTls(loop, net, disk, log, std::move(files)));
   out->seen_ = out->Look();
   base::Result<std::shared_ptr<env::Tls>> opened = OpenServerTls(out->files_, disk);
-  if (!opened.ok()) return base::Error{"pages cannot be HTTPS: " + opened.error().message};
+  if (!opened.ok()) return base::Error{"HTTPS cannot be spoken: " + opened.error().message};
   out->current_ = std::move(*opened);
   for (const std::string& path : out->files_.paths) {
     const base::Result<env::FileInfo> file = disk.Stat(path);
