@@ -107,7 +107,17 @@ void PrintColumn(Context& context, const std::string& path, const std::string& c
   }
 }
 
-/// Reads IN many times over, each time with some bytes changed; prints how often that failed.
+/// KiB that this process has had in memory at most.
+long PeakMemory() {
+  std::ifstream status("/proc/self/status");
+  long kib = -1;
+  for (std::string word; kib < 0 && status >> word;) {
+    if (word == "VmHWM:") status >> kib;
+  }
+  return kib;
+}
+
+/// Reads IN many times over, each time with some bytes changed; prints how often that failed, and the memory used.
 void ReadDamaged(Context& context, const std::string& path, long tries, unsigned seed) {
   std::ifstream in(path, std::ios::binary);
   const std::string whole{std::istreambuf_iterator<char>(in), {}};
@@ -129,7 +139,7 @@ void ReadDamaged(Context& context, const std::string& path, long tries, unsigned
       ++failed;
     }
   }
-  std::printf("%ld of %ld failed\n", failed, tries);
+  std::printf("%ld of %ld failed, %ld KiB\n", failed, tries, PeakMemory());
 }
 
 /// rows every IN OUT | damaged IN TRIES SEED | make COUNT PARTS CODEC OUT | numbers|texts|lists IN COLUMN

@@ -81,6 +81,7 @@ arrow::Status ParquetOutput::Close() {
 
 arrow::Status ParquetOutput::Write(const void* data, int64_t n) {
   constexpr int64_t kPiece = 256 << 10;  // the part's buffer stays small
+  if (closed_) return arrow::Status::Invalid("the file is closed");
   try {
     for (int64_t at = 0; at < n; at += kPiece) {
       part_.buffer().Append(static_cast<const char*>(data) + at, static_cast<size_t>(std::min(kPiece, n - at)));

@@ -389,6 +389,17 @@ TEST_F(ParquetTest, FlippedBytesNeverCrash) {
   EXPECT_GT(failed, tries / 2);
 }
 
+TEST_F(ParquetTest, AJobThatFailsInTheMiddleLeavesNothing) {
+  Context context = Start();
+  const auto rows = context.Range(0, 20000, Partitions(1)).Map([](int64_t i) {
+    if (i == 19000) throw std::runtime_error("row 19000 is wrong");
+    return RowOf(i);
+  });
+  const std::string error = ErrorOf([&] { rows.SaveParquet(Path("out"), {}, {.row_group_bytes = 100000}); });
+  EXPECT_NE(error.find("row 19000 is wrong"), std::string::npos) << error;
+  EXPECT_FALSE(fs::exists(Path("out")));
+}
+
 TEST_F(ParquetTest, AnEmptyPartitionIsAFileWithoutRows) {
   Context context = Start();
   EXPECT_EQ(context.Range(0, 2, Partitions(4)).Map([](int64_t i) { return RowOf(i); }).SaveParquet(Path("out")), 2);

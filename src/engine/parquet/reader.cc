@@ -140,6 +140,7 @@ class RowGroupsReader final : public ParquetReader {
     group_left_ = spot_left_ = spot_ = group->metadata()->num_rows();
     if (group_left_ < 0) throw TaskError("a row group with a negative number of rows");
     skip_ = 0;
+    if (group_left_ == 0) return;
     for (size_t i = 0; i < fields_.size(); ++i) {
       cursors_.push_back(MakeColumnCursor(group->Column(leaves_[i].index), leaves_[i], fields_[i],
                                           static_cast<size_t>(task_.memory_bytes) / 2));

@@ -18,6 +18,7 @@ namespace fairlead::engine {
 namespace {
 
 constexpr const char* kWhat = "cannot write Parquet";
+constexpr size_t kTextMax = (size_t{2} << 30) - 1;  // Parquet's lengths have 32 bits, of which readers take 31
 constexpr int64_t kPageMin = 64 << 10, kPageMax = 1 << 20;
 // A row group is in memory until its end, in buffers that grow by doubling.
 constexpr int64_t kMemoryOfGroup = 8;
@@ -75,6 +76,7 @@ void WriteColumn(parquet::ColumnWriter& writer, const ParquetField& field, const
   const V* const given = static_cast<const V*>(column.values);
   ForEachLevel(field, column, rows, levels, [&](size_t i) {
     if constexpr (std::is_same_v<V, std::string_view>) {
+      if (given[i].size() > kTextMax) throw TaskError("a text of column " + field.name + " is longer than 2 GiB");
       values.push_back(parquet::ByteArray(given[i]));
     } else {
       values.push_back(static_cast<Stored>(given[i]));
@@ -142,6 +144,10 @@ class PartWriter final : public ParquetWriter {
         memory_(task.memory_bytes),
         output_(std::make_shared<ParquetOutput>(part)),
         writer_(parquet::ParquetFileWriter::Open(output_, ParquetSchemaOf(fields, options), PropertiesFor(options))) {}
+  /// Arrow ends a file that was left in its middle; that must go nowhere.
+  ~PartWriter() override { static_cast<void>(output_->Close()); }
+  PartWriter(const PartWriter&) = delete;
+  PartWriter& operator=(const PartWriter&) = delete;
 
   void Write(const ParquetRows& rows) override {
     task_.CheckKilled();
