@@ -67,8 +67,8 @@ std::optional<PageTls> ReadPageTls(SparkKeys& keys, const config::HadoopConf& co
   PageTls page;
   ReadKeyFiles(keys, tls, certificate, own(kOwnKey), page.files);
   page.files.enabled = tls.Text("enabledAlgorithms");
-  constexpr const char* kPort = "spark.ssl.standalone.port";
-  if (keys.Has(kPort)) page.port = static_cast<uint16_t>(keys.Number(kPort, 0, 0, kTlsPortMax));
+  constexpr const char* kPageTlsPort = "spark.ssl.standalone.port";
+  if (keys.Has(kPageTlsPort)) page.port = static_cast<uint16_t>(keys.Number(kPageTlsPort, 0, 0, kTlsPortMax));
   // Whoever has no certificate would come in.
   const std::string ask = tls.KeyOf("needClientAuth");
   if (keys.Flag(ask, false)) keys.Refuse(ask, "true is not supported: clients are asked for no certificates here");
