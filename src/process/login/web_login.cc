@@ -239,7 +239,7 @@ bool WebLogin::ByPass(const Held& visit) {
     if (!user) user = options_.pass(kept);
   }
   if (!user && !brought.empty() && std::ranges::count(cookies, kSent) > 0) {
-    // The manager would give the same again. An address that was kept is another matter: its pass may have ended.
+    // The manager would give the same again. The pass of an address that was kept may have ended.
     visit->headers.emplace_back("Set-Cookie", CookieHeader(""));
     LetNobodyIn(visit, "the pass is not good here; the clocks of this machine and of the resource manager may differ");
     return true;
