@@ -13,9 +13,9 @@
 #include <set>
 #include <thread>
 
+#include "engine/api/local_for_test.h"
 #include "engine/history/history.h"
 #include "engine/plan/shared_values.h"
-#include "engine/run/local.h"
 #include "engine/run/reading_task_for_test.h"
 
 // The engine as a program sees it, in one process: every operator against a plain computation, with ample memory and
@@ -49,27 +49,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class EngineTest : public testing::Test {
+class EngineTest : public LocalTest {
  protected:
-  EngineTest() {
-    directory_ = fs::temp_directory_path() / ("fairlead-engine-test-" + std::to_string(::getpid()) + "-" +
-                                              testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::remove_all(directory_);
-    fs::create_directories(directory_);
-  }
-  ~EngineTest() override {
-    local_.reset();
-    fs::remove_all(directory_);
-  }
-  Context Start(int64_t memory_bytes = 64 << 20, int32_t slots = 3) {
-    LocalOptions options;
-    options.slots = slots;
-    options.memory_bytes = memory_bytes;
-    options.directory = directory_ / "scratch";
-    fs::create_directories(options.directory);
-    local_ = std::make_unique<Local>(options);
-    return Context(local_->session());
-  }
   std::string Write(const std::string& name, const std::string& text) {
     std::ofstream(directory_ / name, std::ios::binary) << text;
     return directory_ / name;
@@ -85,9 +66,6 @@ class EngineTest : public testing::Test {
     }
     return found;
   }
-
-  fs::path directory_;
-  std::unique_ptr<Local> local_;
 };
 
 template <class T>

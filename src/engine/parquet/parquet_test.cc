@@ -8,9 +8,9 @@
 #include <fstream>
 #include <random>
 
+#include "engine/api/local_for_test.h"
 #include "engine/history/history.h"
 #include "engine/parquet/reader.h"
-#include "engine/run/local.h"
 #include "engine/run/reading_task_for_test.h"
 #include "fairlead/engine.h"
 
@@ -68,27 +68,8 @@ std::vector<T> ValuesOf(const std::vector<Owned<T>>& kept) {
   return values;
 }
 
-class ParquetTest : public testing::Test {
+class ParquetTest : public LocalTest {
  protected:
-  ParquetTest() {
-    directory_ = fs::temp_directory_path() / ("fairlead-parquet-test-" + std::to_string(::getpid()) + "-" +
-                                              testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::remove_all(directory_);
-    fs::create_directories(directory_);
-  }
-  ~ParquetTest() override {
-    local_.reset();
-    fs::remove_all(directory_);
-  }
-  Context Start(int64_t memory_bytes = 64 << 20, int32_t slots = 2) {
-    LocalOptions options;
-    options.slots = slots;
-    options.memory_bytes = memory_bytes;
-    options.directory = directory_ / "scratch";
-    fs::create_directories(options.directory);
-    local_ = std::make_unique<Local>(options);
-    return Context(local_->session());
-  }
   std::string Path(const std::string& name) const { return (directory_ / name).string(); }
   std::string FirstPart(const std::string& name) const { return Path(name + "/part-00000.parquet"); }
 
@@ -121,9 +102,6 @@ class ParquetTest : public testing::Test {
     for (ParquetRows rows; reader->Next(rows);) continue;
     return task.metrics.bytes_read;
   }
-
-  fs::path directory_;
-  std::unique_ptr<Local> local_;
 };
 
 std::string Bytes(const std::string& path) {
