@@ -577,7 +577,8 @@ class OnACluster(unittest.TestCase):
         for app in (keeper, waits):
             self.addCleanup(self.ask, "kill", app)
         deadline = time.monotonic() + 60
-        while not json.loads(self.ask("why", waits, "--json").stdout)["pending"]:
+        # Before the one has its executor, the other waits for a moment alone.
+        while json.loads(self.ask("app", keeper, "--json").stdout)["containers"] < 2 or not json.loads(self.ask("why", waits, "--json").stdout)["pending"]:
             self.assertLess(time.monotonic(), deadline, "nothing waits")
         shown = self.ask("what-if", "--kill", keeper, "--all")
         self.assertEqual(shown.returncode, 0, shown.stderr)
