@@ -6,6 +6,7 @@
 #include "managers.h"
 #include "shell/rm/backup.h"
 #include "shell/rm/settings.h"
+#include "shell/rm/shared_backup.h"
 #include "table.h"
 
 // `fairlead state backup` and `restore`: the resource manager's state as one file.
@@ -19,25 +20,22 @@ struct StateOptions {
   bool json = false;
 };
 
-/// Where the manager of this machine keeps its state.
-base::Result<std::string> StateDirectoryOf(StateOptions& options) {
-  auto settings = LoadSettings(options.source);
-  if (!settings) return settings.error();
-  const auto rm = shell::ReadRmSettings(*settings, options.source.hadoop_conf);
-  if (!rm) return rm.error();
-  if (!rm->ha) return rm->state_directory;
-  return base::Error{"the state of several managers lies in ZooKeeper, at " + rm->ha->elector.servers + " below " +
-                         rm->ha->elector.root + ": back up the data of its servers",
-                     shell::kRmRefused};
-}
+/// What is done with a directory of the manager of this machine, or with the place of several in ZooKeeper.
+struct Act {
+  const char* name;
+  base::Result<shell::StateCopy> (*alone)(const std::string& directory, const std::string& file);
+  base::Result<shell::StateCopy> (*shared)(const env_zookeeper::ElectorOptions& place, const std::string& file);
+};
+constexpr Act kBackUp = {"state backup", shell::BackUpState, shell::BackUpSharedState};
+constexpr Act kRestore = {"state restore", shell::RestoreState, shell::RestoreSharedState};
 
-/// `act` is BackUpState or RestoreState.
-int Run(const char* name, StateOptions& options,
-        base::Result<shell::StateCopy> (*act)(const std::string& directory, const std::string& file)) {
-  const base::Result<std::string> directory = StateDirectoryOf(options);
-  if (!directory.ok()) return Complain(name, directory.error().message, CodeOf(directory.error()));
-  const auto copy = act(*directory, options.file);
-  if (!copy.ok()) return Complain(name, copy.error().message, copy.error().code == ENOENT ? kNotFound : kFailed);
+int Run(const Act& act, StateOptions& options) {
+  auto settings = LoadSettings(options.source);
+  if (!settings) return Complain(act.name, settings.error().message, CodeOf(settings.error()));
+  const auto rm = shell::ReadRmSettings(*settings, options.source.hadoop_conf);
+  if (!rm) return Complain(act.name, rm.error().message, CodeOf(rm.error()));
+  const auto copy = rm->ha ? act.shared(rm->ha->elector, options.file) : act.alone(rm->state_directory, options.file);
+  if (!copy.ok()) return Complain(act.name, copy.error().message, copy.error().code == ENOENT ? kNotFound : kFailed);
   if (options.json) {
     PrintJson({{"file", copy->file},
                {"bytes", copy->bytes},
@@ -70,19 +68,22 @@ void AddState(CLI::App& app, int& exit_code) {
   CLI::App* backup = state->add_subcommand("backup", "Copy the state into one file, also while the manager runs");
   AddStateOptions(*backup, *kept, "the file that is made");
   backup->footer(
-      "On the manager's machine, as its user: nobody else can read its files. The copy holds the keys of tokens.\n"
+      "On the manager's machine, as its user: nobody else can read its files. The state of several managers is read "
+      "out\n"
+      "of ZooKeeper, on any of their machines. The copy holds the keys of tokens.\n"
       "Examples:\n  fairlead state backup /backup/rm-$(date +%F).db --hadoop-conf /etc/hadoop/conf\n"
       "  fairlead state backup rm.db --set fairlead.rm.state-dir=/var/lib/fairlead/rm --json");
-  backup->callback([kept, &exit_code] { exit_code = Run("state backup", *kept, shell::BackUpState); });
+  backup->callback([kept, &exit_code] { exit_code = Run(kBackUp, *kept); });
   auto wanted = std::make_shared<StateOptions>();
   CLI::App* restore = state->add_subcommand("restore", "Put a file of 'state backup' in the state's place");
   AddStateOptions(*restore, *wanted, "what 'state backup' has made");
   restore->footer(
-      "The manager must not run. What was there is set aside, not removed. Applications that were acknowledged after\n"
-      "the backup are forgotten, and their containers end.\n"
+      "The manager must not run, nor any of several. What was there is set aside, not removed. Applications that were\n"
+      "acknowledged after the backup are forgotten, and their containers end. A backup of one manager may become the\n"
+      "state of several, and the other way round.\n"
       "Examples:\n  fairlead state restore /backup/rm-2026-11-28.db --hadoop-conf /etc/hadoop/conf\n"
       "  fairlead state restore rm.db --set fairlead.rm.state-dir=/var/lib/fairlead/rm --json");
-  restore->callback([wanted, &exit_code] { exit_code = Run("state restore", *wanted, shell::RestoreState); });
+  restore->callback([wanted, &exit_code] { exit_code = Run(kRestore, *wanted); });
 }
 
 }  // namespace fairlead::apps

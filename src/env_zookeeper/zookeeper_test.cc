@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <functional>
 #include <map>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "env_zookeeper/layout.h"
 #include "env_zookeeper/row_copy.h"
 #include "env_zookeeper/session.h"
+#include "env_zookeeper/snapshot.h"
 #include "env_zookeeper/store.h"
 #include "env_zookeeper/test_server.h"
 
@@ -155,6 +157,29 @@ TEST_F(ZooKeeperTest, TheSessionIsAsLongAsTheServerGaveIt) {
   EXPECT_EQ(member.elector->SessionTime(), Duration());
   AwaitLead(member);
   EXPECT_EQ(member.elector->SessionTime(), Duration::Seconds(2)) << "twenty of its ticks at most";
+}
+
+TEST_F(ZooKeeperTest, ASnapshotHasAllRowsWhileAnotherLeads) {
+  std::optional<base::Result<std::vector<env::Row>>> read;
+  const auto take = [&] {
+    read.reset();
+    const auto snapshot =
+        ReadSnapshot(*loop_, Options("nobody", "snapshot"), [&](auto rows) { read = std::move(rows); });
+    Await([&] { return read.has_value(); }, "the rows");
+  };
+  take();
+  EXPECT_EQ(read->error().code, ENOENT) << read->error().message;
+  const auto leader = Join("a", "snapshot");
+  AwaitLead(*leader);
+  const std::string large(3 << 20, 'x');
+  EXPECT_TRUE(Commit(*leader->store, {{"t", "1", "one"}, {"t", "2", large}, {"u", "1", ""}}).ok());
+  EXPECT_TRUE(Commit(*leader->store, {{"t", "1", std::nullopt}}).ok());
+  take();
+  ASSERT_TRUE(read->ok()) << read->error().message;
+  ASSERT_EQ((*read)->size(), 2U);
+  EXPECT_EQ((**read)[0].value, large);
+  EXPECT_EQ((**read)[1].table, "u");
+  EXPECT_TRUE(Commit(*leader->store, {{"t", "3", "three"}}).ok()) << "it leads as before";
 }
 
 TEST_F(ZooKeeperTest, ManyCommitsShareTransactions) {

@@ -414,6 +414,38 @@ class Managers(unittest.TestCase):
             options += ["--set", f"yarn.resourcemanager.{key}.{self.leader}=127.0.0.1:{port}"]
         return options
 
+    def test_backup_and_restore(self):
+        """While they run, into one file; back once none runs; and that file for a manager that runs alone."""
+        def state(*words, conf=self.cluster.conf):
+            return subprocess.run([peers.BINARY, "state", *words, "--hadoop-conf", conf, "--set", f"yarn.resourcemanager.ha.id={self.standby}"],
+                                  capture_output=True, text=True, timeout=60)
+        file = self.directory / "state.db"
+        kept = self.cluster.submit_sleeper()
+        self.cluster.wait(lambda: self.cluster.has_container(kept), "a container")
+        made = state("backup", file)
+        self.assertEqual((made.returncode, file.stat().st_mode & 0o777), (0, 0o600), made.stderr)
+        self.assertIn("holds the state: 1 application, ", made.stdout)
+        later = self.cluster.submit_sleeper()
+        refused = state("restore", file)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("stop all of them first", refused.stderr)
+        for rm in (self.leader, self.standby):
+            self.cluster.signal(rm, signal.SIGKILL)
+            self.cluster.processes.pop(rm).wait()
+        restored = json.loads(state("restore", file, "--json").stdout)
+        self.assertEqual(restored["applications"], 1)
+        aside = pathlib.Path(restored["set_aside"])
+        for rm in (self.leader, self.standby):
+            self.cluster.start_manager(rm)
+        self.cluster.await_active()
+        self.cluster.wait_for_nodes(1)
+        self.assertEqual([app["id"] for app in self.cluster.apps()], [kept])
+        self.cluster.wait(lambda: self.cluster.has_container(kept), "the container that runs on")
+        alone = self.directory / "alone"
+        alone.mkdir()
+        (alone / "yarn-site.xml").write_text(f"<configuration><property><name>fairlead.rm.state-dir</name><value>{alone}/state</value></property></configuration>")
+        self.assertIn("holds the state: 2 applications, ", state("restore", aside, conf=alone).stdout, later)
+
     def test_foreign_identity(self):
         self.cluster.spawn("stranger", [peers.BINARY, "rm", "--hadoop-conf", self.cluster.conf, "--set",
                                         f"yarn.resourcemanager.ha.id={self.leader}", "--set", "hadoop.zk.auth=digest:fairlead:wrong",

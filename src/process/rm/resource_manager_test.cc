@@ -8,6 +8,7 @@
 #include "base/stored.h"
 #include "env_sim/world.h"
 #include "process/rm/learning.h"
+#include "process/rm/stored_state.h"
 #include "scheduler/fairlead/fairlead.h"
 
 namespace fairlead::process::rm {
@@ -136,6 +137,17 @@ TEST(ResourceManager, WithoutRecoveryNothingIsStoredAndNothingComesBack) {
   EXPECT_TRUE(warnings[0].starts_with("2 applications of an earlier run are forgotten")) << warnings[0];
   run(true, 1, 0);
   EXPECT_EQ(std::set<int64_t>(epochs.begin(), epochs.end()).size(), epochs.size());
+}
+
+TEST(ResourceManager, AStateThatIsHalfRestoredIsRefused) {
+  env_sim::World world(1);
+  env_sim::Machine& machine = world.AddMachine("rm");
+  std::vector<int64_t> epochs;
+  machine.store().Commit({{kRestoringTable, "", "begun"}}, [](const env::CommitStatus&) {});
+  world.RunUntil(world.now() + base::Duration::Seconds(1), [] { return false; });
+  const auto started = ResourceManager::Start(machine.loop(), machine.net(), &machine.store(), Options(epochs));
+  ASSERT_FALSE(started.ok());
+  EXPECT_EQ(started.error().message, kInterruptedRestore);
 }
 
 TEST(ResourceManager, ARowThatCannotBeReadIsLeftOutAndKept) {

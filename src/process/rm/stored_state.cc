@@ -53,6 +53,9 @@ void DropHalfRead(StoredState& state) {
 }  // namespace
 
 base::Result<StoredState> ReadState(env::Store& store) {
+  const base::Result<std::vector<env::Row>> restoring = store.Load(kRestoringTable);
+  if (!restoring.ok()) return restoring.error();
+  if (!restoring->empty()) return base::Error{kInterruptedRestore};
   StoredState state;
   base::Status read = TakeKeysAndEpoch(store, state);
   if (read.ok()) read = Take(store, fairlead::rm::kAppTable, state.started.apps, state.unread);

@@ -11,6 +11,10 @@
 namespace fairlead::process::rm {
 
 inline constexpr char kEpochTable[] = "rm/epoch";
+/// Has a row while a backup is put into a store in several transactions.
+inline constexpr char kRestoringTable[] = "rm/restoring";
+inline constexpr char kInterruptedRestore[] =
+    "'fairlead state restore' was interrupted: the state is in parts. Run it again";
 
 /// What a resource manager's start takes from its store.
 struct StoredState {

@@ -8,9 +8,6 @@
 
 namespace fairlead::shell {
 
-/// The database in RmSettings::state_directory.
-inline constexpr char kRmDatabase[] = "fairlead-rm.db";
-
 /// What BackUpState or RestoreState has written.
 struct StateCopy {
   std::string file;
