@@ -11,7 +11,7 @@ namespace fairlead::env_zookeeper {
 namespace {
 
 constexpr base::Duration kPatience = base::Duration::Seconds(20);
-/// Between two tries to read rows of which one went meanwhile.
+/// Between two tries to read rows, where one went meanwhile.
 constexpr base::Duration kAgain = base::Duration::Millis(50);
 
 class Reading final : public Snapshot {
