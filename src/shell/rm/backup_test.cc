@@ -19,6 +19,7 @@
 #include "env_posix/posix_loop.h"
 #include "process/rm/stored_state.h"
 #include "rm/apps.h"
+#include "shell/rm/state_file.h"
 
 namespace fairlead::shell {
 namespace {

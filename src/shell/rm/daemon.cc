@@ -23,11 +23,11 @@
 #include "shell/base/state_directory.h"
 #include "shell/base/view_access.h"
 #include "shell/callers/callers.h"
-#include "shell/rm/backup.h"
 #include "shell/rm/journal.h"
 #include "shell/rm/queue_file.h"
 #include "shell/rm/replay.h"
 #include "shell/rm/settings.h"
+#include "shell/rm/state_file.h"
 #include "shell/tls/web_tls.h"
 
 namespace fairlead::shell {
