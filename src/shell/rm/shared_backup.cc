@@ -75,7 +75,10 @@ class Lead {
                            Fail("the place of the managers was lost: " + why);
                          },
                      .confirmed = [] {},
-                     .refused = [this](const base::Error& why) { Fail(why.message); },
+                     .refused =
+                         [this](const base::Error& why) {
+                           Fail("no restore while resource managers run, stop all of them first: " + why.message);
+                         },
                      .notice = [](const std::string&) {},
                      .warning = [](const std::string&) {}});
     Look(loop_.Now() + patience_);
