@@ -5,11 +5,11 @@
 namespace fairlead::rm {
 namespace {
 
-/// By its full name; the file may leave "root." out.
+/// By its full name; the file may leave "root." out, and "root" is the root.
 const model::QueueConfig* FindQueue(const model::QueueTree& tree, const std::string& name) {
   const std::string_view below_root = name == "root" ? std::string_view() : std::string_view(name).substr(5);
   for (const model::QueueConfig& queue : tree.queues) {
-    if (queue.name == name || queue.name == below_root) return &queue;
+    if (queue.name == name || (queue.name == below_root && below_root != "root")) return &queue;
   }
   return nullptr;
 }

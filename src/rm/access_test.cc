@@ -49,6 +49,7 @@ TEST(AccessTest, RootWithoutListIsOpen) {
 TEST(AccessTest, NearestConfiguredQueue) {
   EXPECT_EQ(ConfiguredQueue(Tree(), "alpha.x.y"), "root.alpha");
   EXPECT_EQ(ConfiguredQueue(Tree(), "root.nowhere"), "root");
+  EXPECT_EQ(ConfiguredQueue(Tree(), "root.root"), "root") << "of a user called root";
 }
 
 }  // namespace

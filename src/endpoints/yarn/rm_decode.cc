@@ -38,7 +38,7 @@ base::Status CheckTags(const std::vector<std::string>& tags) {
   }
   for (const std::string& tag : tags) {
     if (tag.size() > kTagLength) {
-      return base::Error{"Tag " + tag.substr(0, kTagLength) + " is too long, maximum allowed length of a tag is " +
+      return base::Error{"Tag " + tag.substr(0, kNameMax) + " is too long, maximum allowed length of a tag is " +
                          std::to_string(kTagLength)};
     }
     for (const char c : tag) {
