@@ -14,7 +14,7 @@ SURFACE = Spec(history=False, yarn_site=(
     ("yarn.resourcemanager.nodes.exclude-path", "{directory}/exclude"),
 ))
 # Why a master has not come yet: whether Hadoop says so depends on the moment.
-WAITS = re.compile(r"diagnostics=\[[A-Z][^\]]*\] (Scheduler has assigned a container|AM container is launched|Application is added to the scheduler).*? type=")
+WAITS = re.compile(r"(?<=diagnostics=)\[[A-Z][^\]]*\] (Scheduler has assigned a container|AM container is launched|Application is added to the scheduler).*?(?= type=|$)")
 # Where a container runs is no question.
 ONE_NODE = dataclasses.replace(SURFACE, nodes=("fairlead",))
 
@@ -32,7 +32,7 @@ def rows_of(cluster, work, program, *arguments, timeout=500):
         program_run.wait()
     if program_run.returncode != 0:
         raise AssertionError(f"{program} ended with {program_run.returncode}\n{out.read_text()[-2000:]}\n{err.read_text()[-4000:]}")
-    return [line for line in out.read_text().splitlines() if " | " in line]
+    return [WAITS.sub("", line) for line in out.read_text().splitlines() if " | " in line]
 
 
 @case("smoke")
@@ -43,8 +43,7 @@ def yarn_client(cluster, work):
 @case("all", spec=SURFACE)
 def client_surface(cluster, work):
     """Each operation of YarnClient on good and on bad arguments: values, states, exceptions, diagnostics."""
-    rows = [WAITS.sub("diagnostics= type=", row) for row in rows_of(cluster, work, "ClientSurface")]
-    recordings.compare("client-surface", rows, work, differs={
+    recordings.compare("client-surface", rows_of(cluster, work, "ClientSurface"), work, differs={
         "delegation-token": "! java.lang.UnsupportedOperationException: .*",
         # A user called root and no queue: Hadoop says "root", which is no leaf.
         "submit.(no-queue|default)": "ACCEPTED UNDEFINED queue=root.root .*",
