@@ -126,7 +126,8 @@ class Operate(unittest.TestCase):
                     # Two tasks that wait for each other, and one slot: it does not end by itself.
                     app = run("submit", "--detach", "--executors", "1", BUILD / "tests/engine_faults", "meet", self.work / "marks", "2",
                               env=self.environment).stdout.strip()
-                for placeholder, value in (("ID", app), ("HOST:PORT", self.node()), ("HOST", self.node().split(":")[0])):
+                file = str(self.work / f"file-{len(done)}")
+                for placeholder, value in (("ID", app), ("HOST:PORT", self.node()), ("HOST", self.node().split(":")[0]), ("FILE", file)):
                     words = [value if word == placeholder else word for word in words]
                 code, shown = self.type(words[1:])
                 self.assertEqual(code, 0, f"{command}\n{shown}")
