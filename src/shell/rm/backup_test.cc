@@ -58,6 +58,38 @@ class Backup : public testing::Test {
   const std::string file_ = root_ + "/copy";
 };
 
+TEST(ChangesOfAState, LeaveTheMarkOfARestoreToTheEnd) {
+  const std::vector<env::Row> now = {
+      {"t", "1", "old"}, {"t", "2", "gone"}, {process::rm::kRestoringTable, "", "begun"}};
+  const auto changes = ChangesOf(now, {{"t", "1", "new"}, {"u", "1", "more"}});
+  ASSERT_EQ(changes.size(), 3U);
+  EXPECT_EQ(changes[0].key, "2");
+  EXPECT_FALSE(changes[0].value);
+  EXPECT_EQ(changes[1].value, "new");
+  EXPECT_EQ(changes[2].table, "u");
+}
+
+/// Goes while it writes, as one does whose process leads no more.
+class LostStore : public env::Store {
+ public:
+  explicit LostStore(env_posix::PosixLoop& loop) : loop_(loop) {}
+  void Commit(std::vector<env::Row>, std::function<void(env::CommitStatus)>) override {
+    loop_.Post([this] { loop_.Stop(); });
+  }
+  base::Result<std::vector<env::Row>> Load(const std::string&) override { return std::vector<env::Row>(); }
+  std::string Name() const override { return "lost"; }
+
+ private:
+  env_posix::PosixLoop& loop_;
+};
+
+TEST_F(Backup, WhatIsNotSaidToBeStoredIsNot) {
+  LostStore store(*loop_);
+  const base::Status done = CommitRows(store, *loop_, {App(1)});
+  ASSERT_FALSE(done.ok());
+  EXPECT_THAT(done.error().message, HasSubstr("not known whether"));
+}
+
 TEST_F(Backup, TakesWhatWasCommittedWhileTheStoreIsInUse) {
   const auto store = Open();
   for (int i = 0; i < 50; ++i) Commit(*store, {App(i)});  // most of it in SQLite's log alone

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <iterator>
 #include <memory>
 #include <optional>
-#include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -39,6 +37,7 @@ base::Result<Rows> RowsInZooKeeper(const env_zookeeper::ElectorOptions& place, e
     loop.Stop();
   });
   loop.Run();
+  if (!read) return base::Error{"the place of the managers was lost"};
   return std::move(*read);
 }
 
@@ -69,11 +68,7 @@ class Lead {
                            store_ = std::move(store);
                            loop_.Stop();
                          },
-                     .deposed =
-                         [this](const std::string& why) {
-                           store_.reset();
-                           Fail("the place of the managers was lost: " + why);
-                         },
+                     .deposed = [this](const std::string& why) { Fail("the place of the managers was lost: " + why); },
                      .confirmed = [] {},
                      .refused =
                          [this](const base::Error& why) {
@@ -109,18 +104,6 @@ class Lead {
   std::unique_ptr<env::Store> store_;
   std::unique_ptr<env::Elector> elector_;
 };
-
-/// What is to be changed so that `now` becomes `wanted`.
-Rows ChangesOf(const Rows& now, Rows wanted) {
-  std::set<std::pair<std::string, std::string>> stay;
-  for (const env::Row& row : wanted) stay.emplace(row.table, row.key);
-  Rows changes;
-  for (const env::Row& row : now) {
-    if (!stay.contains({row.table, row.key})) changes.push_back({row.table, row.key, std::nullopt});
-  }
-  std::ranges::move(wanted, std::back_inserter(changes));
-  return changes;
-}
 
 /// Many transactions: the mark of the first is taken away by the last.
 base::Status WriteInPieces(env::Store& store, env_posix::PosixLoop& loop, Rows changes) {
@@ -176,7 +159,8 @@ base::Result<StateCopy> RestoreSharedState(const env_zookeeper::ElectorOptions& 
   const base::Result<Rows> now = RowsInZooKeeper(place, *loop);
   if (!now.ok() && now.error().code != ENOENT) return now.error();
   StateCopy copy{place.root + " in ZooKeeper at " + place.servers, 0, 0, ""};
-  if (now.ok() && !now->empty()) {
+  // What a restore has left in parts is no state; the one before it stands aside already.
+  if (now.ok() && !now->empty() && !IsInterrupted(*now)) {
     const auto aside = WriteFile(*now, file + ".until-" + TimeForName(), *loop);
     if (!aside.ok()) return aside.error();
     copy.set_aside = aside->file;

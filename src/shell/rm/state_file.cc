@@ -2,10 +2,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <iterator>
+#include <memory>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -64,14 +68,27 @@ base::Result<size_t> OpenChecked(const std::string& database, env_posix::PosixLo
   return applications->size();
 }
 
+std::vector<env::Row> ChangesOf(const std::vector<env::Row>& now, std::vector<env::Row> wanted) {
+  std::set<std::pair<std::string, std::string>> stay;
+  for (const env::Row& row : wanted) stay.emplace(row.table, row.key);
+  std::vector<env::Row> changes;
+  for (const env::Row& row : now) {
+    if (row.table == process::rm::kRestoringTable || stay.contains({row.table, row.key})) continue;
+    changes.push_back({row.table, row.key, std::nullopt});
+  }
+  std::ranges::move(wanted, std::back_inserter(changes));
+  return changes;
+}
+
 base::Status CommitRows(env::Store& store, env_posix::PosixLoop& loop, std::vector<env::Row> rows) {
-  base::Status done;
-  store.Commit(std::move(rows), [&](const env::CommitStatus& status) {
-    if (!status.ok()) done = base::Error{status.error().message};
+  const auto done = std::make_shared<base::Status>(
+      base::Error{"the store was lost: it is not known whether what was written last is stored"});
+  store.Commit(std::move(rows), [done, &loop](const env::CommitStatus& status) {
+    *done = status.ok() ? base::Status() : base::Status(base::Error{status.error().message});
     loop.Stop();
   });
   loop.Run();
-  return done;
+  return *done;
 }
 
 base::Result<env::Row> EpochAhead(env::Store& store) {

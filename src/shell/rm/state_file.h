@@ -39,7 +39,12 @@ base::Status CopyStateFiles(const std::string& from, const std::string& to);
 base::Result<size_t> OpenChecked(const std::string& database, env_posix::PosixLoop& loop,
                                  const std::function<base::Status(env::Store&)>& act = {});
 
-/// All rows or none; runs the loop until that is known.
+/// What is to be changed so that a store with the rows `now` has those of `wanted`. The mark of a restore is not among
+/// it: whoever restores sets it first and removes it last.
+std::vector<env::Row> ChangesOf(const std::vector<env::Row>& now, std::vector<env::Row> wanted);
+
+/// All rows or none; runs the loop until that is known. An Error as well where the loop is stopped before: then it is
+/// not known.
 base::Status CommitRows(env::Store& store, env_posix::PosixLoop& loop, std::vector<env::Row> rows);
 
 /// The epoch far ahead of the stored one: containers of starts since the backup may still run, and have theirs in their
