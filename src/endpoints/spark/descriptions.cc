@@ -2,6 +2,7 @@
 
 #include "endpoints/spark/message_values.h"
 #include "endpoints/spark/object_fields.h"
+#include "endpoints/spark/spark_build.h"
 
 namespace fairlead::endpoints::spark {
 
@@ -16,8 +17,7 @@ constexpr int64_t kMemoryMibMax = int64_t{1} << 40;
 }  // namespace
 
 ResourceProfile ReadProfile(Fields& in, Ref object) {
-  in.ExpectClass(object,
-                 {"org.apache.spark.resource.ResourceProfile", "org.apache.spark.resource.TaskResourceProfile"});
+  in.ExpectClass(object, {kResourceProfile, kTaskResourceProfile});
   ResourceProfile profile;
   profile.id = in.Int(object, "_id");
   const auto requests = in.Entries(object, "executorResources");

@@ -23,7 +23,7 @@ Ref Need(MessageWriter& out, const char* name, int64_t amount) {
 Ref Made(MessageWriter& out, const ResourceProfile& profile) {
   std::vector<std::pair<Ref, Ref>> needs = {{out.Text("memory"), Need(out, "memory", profile.memory_mib)}};
   if (profile.cores > 0) needs.emplace_back(out.Text("cores"), Need(out, "cores", profile.cores));
-  const Ref made = out.builder().NewObject("org.apache.spark.resource.ResourceProfile");
+  const Ref made = out.builder().NewObject(kResourceProfile);
   out.builder().SetNumber(made, "_id", profile.id);
   out.builder().SetRef(made, "executorResources", out.SmallMap(needs));
   out.builder().SetRef(made, "taskResources", out.SmallMap({}));

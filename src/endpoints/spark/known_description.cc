@@ -174,7 +174,7 @@ Ref Known::TaskRequest(Ref object) {
 }
 
 Ref Known::Profile(Ref object) {
-  const Ref made = New("org.apache.spark.resource.ResourceProfile");
+  const Ref made = New(from_.ClassName(object) == kTaskResourceProfile ? kTaskResourceProfile : kResourceProfile);
   const auto number = [&](Ref boxed) { return out_.Integer(in_.IntAt(boxed, "slots")); };
   PutNumber(object, made, "_id", 'I');
   PutNumber(object, made, "_coresLimitKnown", 'Z');

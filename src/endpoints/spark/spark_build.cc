@@ -31,7 +31,7 @@ constexpr const char* kAlways[] = {
     "org.apache.spark.deploy.master.DriverState$",
     "org.apache.spark.resource.ExecutorResourceRequest",
     "org.apache.spark.resource.ResourceInformation",
-    "org.apache.spark.resource.ResourceProfile",
+    kResourceProfile,
     "org.apache.spark.resource.ResourceRequirement",
     "org.apache.spark.resource.TaskResourceRequest",
     "org.apache.spark.rpc.RpcAddress",
@@ -76,8 +76,11 @@ constexpr const char* kScala213[] = {
     "scala.collection.immutable.List$",
     "scala.collection.mutable.HashMap$DeserializationFactory",
 };
-/// Only Spark 4 has it.
-constexpr const char* kKillAllDriversResponse = "org.apache.spark.deploy.DeployMessages$KillAllDriversResponse";
+/// Not every release has them.
+constexpr const char* kWherePresent[] = {
+    "org.apache.spark.deploy.DeployMessages$KillAllDriversResponse",  // Spark 4
+    kTaskResourceProfile,                                             // Spark 3.4
+};
 
 }  // namespace
 
@@ -96,7 +99,9 @@ base::Result<SparkBuild> DescribeSparkBuild(const std::string& home, const std::
   using Names = std::span<const char* const>;
   const Names shapes = proxies ? Names(kScala213) : Names(kScala212);
   names.insert(names.end(), shapes.begin(), shapes.end());
-  if (source(kKillAllDriversResponse)) names.emplace_back(kKillAllDriversResponse);
+  for (const char* name : kWherePresent) {
+    if (source(name)) names.emplace_back(name);
+  }
   for (const std::string& name : names) {
     if (const base::Status added = js::AddClass(name, source, build.classes); !added) return added.error();
   }

@@ -8,6 +8,9 @@
 
 namespace fairlead::endpoints::spark {
 
+inline constexpr char kResourceProfile[] = "org.apache.spark.resource.ResourceProfile";
+inline constexpr char kTaskResourceProfile[] = "org.apache.spark.resource.TaskResourceProfile";
+
 /// One build of Spark: the classes of the messages between a driver and its master as this build's compiler numbered
 /// them.
 struct SparkBuild {
