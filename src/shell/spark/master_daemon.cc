@@ -280,7 +280,7 @@ int RunStandalone(const SparkMasterOptions& options) {
     return Refuse(begun.error().message, 1);
   }
   const sm::MasterProxy proxy(*loop, *loop, master, settings->proxy);
-  sm::MasterPages pages(*loop, master, settings->proxy, {build.release, ports.rest_url, build.has_module_proxies()},
+  sm::MasterPages pages(*loop, master, settings->proxy, {build.version(), ports.rest_url, build.has_module_proxies()},
                         [&ports] { return ports.refusals(); });
   ports.on_page = [&](const http::Request& request, const http::Server::Reply& reply) {
     if (proxy.Takes(request)) return proxy.Handle(request, reply);
