@@ -271,11 +271,11 @@ async function cutOff() {
 }
 
 try {
-  const node = (await (await fetch(`${url}/fairlead/v1/nodes`)).json()).nodes[0].id;
+  const { id: node, http_address: agent } = (await (await fetch(`${url}/fairlead/v1/nodes`)).json()).nodes[0];
   await waitingJob();
   await everyPage({ applications: "/cluster", application: `/cluster/app/${app}`, queues: "/cluster/scheduler", queue: "/cluster/queue/root.large",
     nodes: "/cluster/nodes", node: `/cluster/node/${encodeURIComponent(node)}`, events: "/cluster/events" });
-  await everyPage({ shuffle: `${shuffle}/`, master: `${master}/`, worker: `${worker}/` }, { strangers: true });
+  await everyPage({ service: `http://${agent}/services/spark_shuffle/`, shuffle: `${shuffle}/`, master: `${master}/`, worker: `${worker}/` }, { strangers: true });
   await historyOfTheJob();
   await runningJob();
   await hostileWords(`${hostile}/static/history.html`, 12);

@@ -1,8 +1,9 @@
 // The shuffle service's page: whom it serves, how fast, and how its disks are. Everything shown comes from /status.
 
 import { chart } from "./chart.js";
-import { bytes, el, get, live, show, table, tile } from "./parts.js";
+import { bytes, el, get, live, own, show, table, tile, ways } from "./parts.js";
 
+const inAgent = location.pathname.startsWith("/services/");  // as an auxiliary service of a node agent
 const SAMPLES_MAX = 300, ROWS_MAX = 200;
 const samples = [];  // of this page's polls: the service keeps none
 
@@ -42,13 +43,13 @@ function merges(status) {
 const diskRow = (disk) => [disk.root, disk.errors ? el("span", { class: "why" }, number(disk.errors)) : "none", disk.lastError];
 
 async function load() {
-  const status = await get("/status");
+  const status = await get(own("status"));
   const { counters, apps, disks } = status;
   samples.push({ at: Date.now(), pid: status.pid, counters });
   if (samples.length > SAMPLES_MAX) samples.shift();
   const largest = [...apps].sort((a, b) => b.bytes - a.bytes || (a.id < b.id ? -1 : 1)).slice(0, ROWS_MAX);
   const open = document.querySelector("details")?.open;
-  const all = el("details", open ? { open: "" } : {}, el("summary", {}, "All counters"), el("p", { class: "soft" }, "For Prometheus at ", el("a", { href: "/metrics" }, "/metrics"), "."),
+  const all = el("details", open ? { open: "" } : {}, el("summary", {}, "All counters"), el("p", { class: "soft" }, "For Prometheus at ", el("a", { href: inAgent ? "/metrics" : own("metrics") }, "/metrics"), "."),
     el("dl", {}, Object.entries(counters).flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, number(value))])));
   show("Shuffle service", [el("h1", {}, "Shuffle service"),
     el("div", { class: "tiles" }, tile("executors whose files are served", number(counters.registeredExecutorsSize)), tile("connections", number(counters.numActiveConnections)),
@@ -60,4 +61,5 @@ async function load() {
     table("Disks", ["Directory", "Errors", "The last one"], disks.map(diskRow), "It has none of its own: executors name theirs."), ...merges(status), all]);
 }
 
+if (inAgent) ways([["Node", "/node"]]);
 live(load);

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "model/nm.h"
+#include "process/http/server.h"
 
 // What the node agent needs of its machine and cannot have through src/env: supervised containers, localization,
 // directories with their health, auxiliary services. src/shell implements them for the real machine.
@@ -175,6 +176,13 @@ class AuxService {
   virtual void StopContainer(const model::ContainerId&) {}
   /// What it counts, in Prometheus' text format; `done` may be called on another thread.
   virtual void TellMetrics(std::function<void(std::string)> done) { done(""); }
+  /// Its page at /services/NAME/ of the agent's: `path` is what follows. False: it has no such thing. `done` may be
+  /// called on another thread.
+  virtual bool TellPage(const http::Request& /*request*/, const std::string& /*path*/,
+                        std::function<void(http::Response)> /*done*/) {
+    return false;
+  }
+  virtual bool has_page() const { return false; }
 };
 
 }  // namespace fairlead::process::nm

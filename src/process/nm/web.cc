@@ -104,6 +104,7 @@ base::Result<std::unique_ptr<Web>> Web::Start(env::Loop& loop, env::Net& net, Co
 void Web::Serve(const http::Request& request, const http::Server::Reply& reply) {
   if (request.path == "/metrics" && (request.method == "GET" || request.method == "HEAD")) return TellMetrics(reply);
   const Segments path = http::PathSegments(request.path);
+  if (path.size() >= 2 && path[0] == "services") return TellService(request, path, reply);
   const std::vector<LogQuery> queries = LogsFor(request, path);
   if (queries.empty()) return reply(Answer(request, path, {}));
   struct Gathered {
@@ -476,6 +477,11 @@ http::Response Web::FrontPage(const http::Request& request) const {
                      (view.healthy ? "healthy" : "unhealthy: " + http::HtmlEscape(view.health_report)) + "; " +
                      http::HtmlEscape(model::InWords(view.allocated)) + " in use of " +
                      http::HtmlEscape(model::InWords(view.capacity)) + ".</p>";
+  for (const AuxService* service : options_.services) {
+    if (!service->has_page()) continue;
+    const std::string name = http::HtmlEscape(service->name());
+    body += "<p><a href=\"/services/" + name + "/\">The service " + name + "</a>: whom it serves, and how fast.</p>";
+  }
   const std::array<std::string, 5> heads = {"Container", "User", "State", "Exit status", "Size"};
   body += "<div class=\"scroll\"><table><thead><tr>";
   for (const std::string& head : heads) body += "<th scope=\"col\">" + head + "</th>";
@@ -612,6 +618,27 @@ http::Response Web::Metrics() const {
   out.Gauge("registered", "1 while the resource manager knows this node", view.registered ? 1 : 0);
   out.Gauge("healthy", "1 while disks and the health script are good", view.healthy ? 1 : 0);
   return out.ToResponse();
+}
+
+void Web::TellService(const http::Request& request, const Segments& path, const http::Server::Reply& reply) {
+  if (request.method != "GET" && request.method != "HEAD") {
+    return reply(http::TextResponse(405, "Only GET is served here.\n"));
+  }
+  if (options_.may_view && !options_.may_view(http::CallerOf(request), "", "")) {
+    return reply(http::TextResponse(403, "The pages of services name every application: administrators read them.\n"));
+  }
+  const std::string own = "/services/" + path[1];
+  if (request.path == own) return reply(http::Redirect(own + "/"));  // its files lie below
+  const auto done = [&loop = loop_, alive = alive_.watch(), reply](http::Response response) {
+    loop.Post([alive, reply, response = std::move(response)] {
+      if (alive) reply(response);
+    });
+  };
+  for (AuxService* service : options_.services) {
+    if (service->name() != path[1] || !request.path.starts_with(own + "/")) continue;
+    if (service->TellPage(request, request.path.substr(own.size() + 1), done)) return;
+  }
+  reply(http::TextResponse(404, "Not found.\n"));
 }
 
 void Web::TellMetrics(const http::Server::Reply& reply) {

@@ -75,6 +75,9 @@ class Web {
   http::Response LogPage(const http::Request& request, const Segments& path, const Logs& logs) const;
   http::Response Metrics() const;
   http::Response Jmx(const http::Request& request) const;
+  /// /services/NAME/: the page of an auxiliary service that has one; with access lists for administrators alone, as it
+  /// names every application.
+  void TellService(const http::Request& request, const Segments& path, const http::Server::Reply& reply);
   /// Metrics with those of the auxiliary services behind them.
   void TellMetrics(const http::Server::Reply& reply);
   Document NodeInfo() const;

@@ -42,6 +42,11 @@ class SparkShuffleAux final : public process::nm::AuxService {
     runtime_.CollectStatus(
         [done = std::move(done)](const ShuffleRuntime::Status& status) { done(ShuffleMetrics(status).text()); });
   }
+  bool has_page() const override { return true; }
+  bool TellPage(const process::http::Request& request, const std::string& path,
+                std::function<void(process::http::Response)> done) override {
+    return TellShufflePage(runtime_, request, path, std::move(done));
+  }
 
  private:
   const std::string name_;

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -81,7 +82,7 @@ void PrintStatus(const json& before, const json& status, double seconds) {
 }
 
 struct PageAddress {
-  std::string address;
+  std::string address;  // HOST:PORT, with a path where the page is not at the port's root
   std::string token;
 };
 
@@ -95,14 +96,17 @@ PageAddress ReadPageAddress(const std::string& state) {
 
 /// One request to a running service.
 base::Result<http::Response> Ask(const PageAddress& page, const std::string& target, const std::string& method) {
-  const auto endpoint = env::ParseEndpoint(page.address);
+  const size_t slash = std::min(page.address.find('/'), page.address.size());
+  std::string path = page.address.substr(slash);
+  if (path.ends_with('/')) path.pop_back();
+  const auto endpoint = env::ParseEndpoint(page.address.substr(0, slash));
   if (!endpoint.ok()) return base::Error{"no service has its state there"};
   const auto loop = env_posix::MakePosixLoop();
   base::Result<http::Response> out = base::Error{"no answer"};
   http::ClientRequest request;
   request.endpoint = *endpoint;
   request.method = method;
-  request.target = target;
+  request.target = path + target;
   request.body = method == "POST" ? page.token : "";
   request.timeout = base::Duration::Seconds(5);
   http::Fetch(*loop, *loop, std::move(request), [&](base::Result<http::Response> response) {
@@ -146,7 +150,7 @@ int RunShuffle(const ShuffleOptions& options) {
   }
   // Signals and the status page live on this thread's loop.
   const auto loop = env_posix::MakePosixLoop();
-  ShufflePage page(*loop, runtime, settings->config, [&](base::Duration idle, base::Duration limit) {
+  ShufflePage page(*loop, runtime, [&](base::Duration idle, base::Duration limit) {
     log->Info("Draining: no more executors", {{"limit_s", std::to_string(limit.millis() / 1000)}});
     runtime.Drain(idle, limit, [&](const std::string& reason) {
       log->Info("Drained", {{"because", reason}});

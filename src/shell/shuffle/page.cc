@@ -110,7 +110,7 @@ void AddMerges(const ShuffleRuntime::Status& status, const std::string& app, jso
   out["openMergedPartitions"] = use.open_partitions;
 }
 
-json StatusJson(const ShuffleRuntime::Status& status, const process::shuffle::Config& config) {
+json StatusJson(const ShuffleRuntime::Status& status) {
   json apps = json::array();
   for (const auto& [name, app] : status.registry->apps()) {
     json entry{{"id", name}, {"executors", app->executors.size()}, {"hasSecret", app->secret.has_value()}};
@@ -126,8 +126,8 @@ json StatusJson(const ShuffleRuntime::Status& status, const process::shuffle::Co
     apps.push_back(std::move(entry));
   }
   json disks = json::array();
-  for (size_t i = 0; i < config.core.local_roots.size(); ++i) {
-    json disk{{"root", config.core.local_roots[i]}};
+  for (size_t i = 0; i < status.local_roots.size(); ++i) {
+    json disk{{"root", status.local_roots[i]}};
     disk["errors"] = Sum(status.workers, [&](const WorkerMetrics& w) { return w.disks[i].errors; });
     for (const WorkerMetrics& worker : status.workers) {
       if (worker.disks[i].errors > 0) disk["lastError"] = worker.disks[i].last;
@@ -247,9 +247,26 @@ std::optional<base::Duration> SecondsOf(const http::Request& request, const std:
 
 }  // namespace
 
-ShufflePage::ShufflePage(env_posix::PosixLoop& loop, ShuffleRuntime& runtime, const process::shuffle::Config& config,
-                         DrainHandler on_drain)
-    : loop_(loop), runtime_(runtime), config_(config), on_drain_(std::move(on_drain)), token_(RandomToken(loop)) {}
+bool TellShufflePage(ShuffleRuntime& runtime, const http::Request& request, std::string_view path,
+                     std::function<void(http::Response)> done) {
+  if (path == "status") {
+    runtime.CollectStatus([done = std::move(done)](const ShuffleRuntime::Status& status) {
+      done(http::JsonResponse(200, StatusJson(status).dump(-1, ' ', true, json::error_handler_t::replace)));
+    });
+    return true;
+  }
+  constexpr std::string_view kStatic = "static/";
+  const std::string_view name = path.empty()                ? "page.html"
+                                : path.starts_with(kStatic) ? path.substr(kStatic.size())
+                                                            : "";
+  const http::StaticFile* file = FindShuffleFile(name);
+  if (file == nullptr) return false;
+  done(http::StaticResponse(request, *file));
+  return true;
+}
+
+ShufflePage::ShufflePage(env_posix::PosixLoop& loop, ShuffleRuntime& runtime, DrainHandler on_drain)
+    : loop_(loop), runtime_(runtime), on_drain_(std::move(on_drain)), token_(RandomToken(loop)) {}
 
 base::Status ShufflePage::Listen(const env::Endpoint& endpoint, http::KnownHosts hosts, const std::string& state) {
   auto server = http::Server::Listen(loop_, loop_, endpoint, std::move(hosts),
@@ -268,11 +285,7 @@ base::Status ShufflePage::Listen(const env::Endpoint& endpoint, http::KnownHosts
 std::string ShufflePage::address() const { return server_ ? server_->local().ToString() : ""; }
 
 void ShufflePage::Answer(const http::Request& request, const http::Server::Reply& reply) {
-  if (request.path == "/status") {
-    runtime_.CollectStatus([this, reply](const ShuffleRuntime::Status& status) {
-      reply(http::JsonResponse(200, StatusJson(status, config_).dump(-1, ' ', true, json::error_handler_t::replace)));
-    });
-  } else if (request.path == "/metrics") {
+  if (request.path == "/metrics") {
     runtime_.CollectStatus([reply, refused = server_->refused()](const ShuffleRuntime::Status& status) {
       http::MetricsText text = ShuffleMetrics(status);
       text.Counter("webRefused", http::kWebRefusedHelp, refused);
@@ -282,13 +295,9 @@ void ShufflePage::Answer(const http::Request& request, const http::Server::Reply
     reply(http::TextResponse(200, "ok\n"));
   } else if (request.path == "/drain") {
     reply(Drain(request));
-  } else {
-    constexpr std::string_view kStatic = "/static/";
-    const std::string& path = request.path;
-    const std::string name = path == "/" ? "page.html" : path.starts_with(kStatic) ? path.substr(kStatic.size()) : "";
-    const http::StaticFile* file = FindShuffleFile(name);
-    reply(file != nullptr ? http::StaticResponse(request, *file)
-                          : http::TextResponse(404, "try /, /status, /metrics, /healthz or /readyz\n"));
+  } else if (!request.path.starts_with('/') ||
+             !TellShufflePage(runtime_, request, std::string_view(request.path).substr(1), reply)) {
+    reply(http::TextResponse(404, "try /, /status, /metrics, /healthz or /readyz\n"));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "env_posix/posix_loop.h"
 #include "process/http/metrics.h"
@@ -14,6 +15,12 @@ namespace fairlead::shell {
 /// /metrics of a service: Spark's counters by its names.
 process::http::MetricsText ShuffleMetrics(const ShuffleRuntime::Status& status);
 
+/// What a service's page is made of: its files and its numbers. `path`: what follows the page's own address, "" for the
+/// page itself, "status", "static/page.js". False: there is no such thing. `done` is told at once, or on the thread of
+/// the service's core.
+bool TellShufflePage(ShuffleRuntime& runtime, const process::http::Request& request, std::string_view path,
+                     std::function<void(process::http::Response)> done);
+
 /// In the state directory: the page's address, and the token that orders must carry, a line each.
 inline constexpr const char* kShufflePageFile = "/shuffle.web";
 
@@ -23,8 +30,7 @@ class ShufflePage {
  public:
   using DrainHandler = std::function<void(base::Duration idle, base::Duration limit)>;
   /// All on `loop`; the references must outlive the page.
-  ShufflePage(env_posix::PosixLoop& loop, ShuffleRuntime& runtime, const process::shuffle::Config& config,
-              DrainHandler on_drain);
+  ShufflePage(env_posix::PosixLoop& loop, ShuffleRuntime& runtime, DrainHandler on_drain);
 
   /// `state`: the state directory; empty: nobody can give orders.
   base::Status Listen(const env::Endpoint& endpoint, process::http::KnownHosts hosts, const std::string& state);
@@ -36,7 +42,6 @@ class ShufflePage {
 
   env_posix::PosixLoop& loop_;
   ShuffleRuntime& runtime_;
-  const process::shuffle::Config& config_;
   const DrainHandler on_drain_;
   const std::string token_;
   std::unique_ptr<process::http::Server> server_;

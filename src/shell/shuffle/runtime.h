@@ -41,6 +41,7 @@ class ShuffleRuntime {
     std::vector<process::shuffle::WorkerMetrics> workers;
     size_t rows_unread = 0;  // of the store, which the service goes on without
     uint64_t registrations_refused = 0;
+    std::vector<std::string> local_roots;  // a disk of each worker's metrics each
     /// Of a service that merges.
     struct Merges {
       fairlead::shuffle::MergeCounters counters;
