@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""No class of the cores (src/scheduler, src/rm) has more than 60 functions or 21 fields, unless the lines above it say why:
+"""No class of src has more than 60 functions or 20 fields. In the cores (src/scheduler, src/rm) one may where the lines above it say why:
 
     // Large on purpose: WHY
     class Name ...
 
-A large one that says so is no failure; one that says so and is not large is. `--list` prints the ten largest.
+A large one that says so is no failure; one that says so and is not large is. Elsewhere those that were large when this test came to their folders are
+in LARGE: their numbers only fall. `--list` prints the ten largest.
 """
 import pathlib
 import re
@@ -12,8 +13,41 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FUNCTIONS, FIELDS = 60, 20
+# Not yet cut into parts (functions, fields). Whoever makes one smaller writes the new numbers, or takes the line away.
+LARGE = {
+    "process/rm/resource_manager.h: ResourceManager": (140, 43),
+    "process/rm/resource_manager.h: ResourceManagerOptions": (0, 40),
+    "process/rm/web.h: Web": (69, 13),
+    "process/spark_master/standalone_cluster.h: StandaloneCluster": (104, 41),
+    "process/spark_master/yarn_application.h: YarnApplication": (30, 25),
+    "process/spark_worker/spark_worker.h: SparkWorker": (73, 36),
+    "process/spark_worker/spark_worker.h: SparkWorkerSettings": (0, 24),
+    "process/nm/node_manager.h: NodeManager": (76, 26),
+    "process/nm/node_manager.h: Settings": (0, 23),
+    "process/rpc/rpc_server.cc: Connection": (40, 27),
+    "process/ask/future.h: Future": (41, 30),
+    "process/application/yarn_master.h: YarnMaster": (29, 28),
+    "process/driver/job_driver.h: JobDriver": (39, 24),
+    "process/shuffle/io_worker.h: IoWorker": (45, 32),
+    "process/shuffle/connection.h: Connection": (58, 31),
+    "endpoints/shuffle/session.h: Session": (60, 29),
+    "env_zookeeper/elector.cc: ZooKeeperElector": (40, 28),
+    "nm/nm.h: Nm": (86, 36),
+    "shell/nm/settings.h: NmSettings": (0, 33),
+    "shell/nm/daemon.cc: Daemon": (1, 21),
+    "tasks/task_set.h: TaskSet": (68, 31),
+    "tasks/tasks.cc: Tasks": (72, 24),
+    "tasks/dag_scheduler.h: DagScheduler": (69, 15),
+    "engine/api/dataset.h: Dataset": (57, 28),
+    "engine/history/stage_summary.h: StageSummary": (0, 36),
+    "engine/plan/operators.h: TaskMetrics": (0, 21),
+    "sim/traces/result.h: RunResult": (2, 37),
+    "sim/traces/run.h: TraceRun": (51, 34),
+    "sim/cluster/count_executor.h: CountExecutor": (33, 23),
+    "model/queues.h: QueueConfig": (0, 22),
+}
 REASON = re.compile(r"//+ Large on purpose: \S+")
-HEAD = re.compile(r"\b(?:class|struct)\s+(?:\[\[\w+\]\]\s*)?(\w+)[^;{}()=]*\{")
+HEAD = re.compile(r"(?<!<)(?<!, )\b(?:class|struct)\s+(?:\[\[\w+\]\]\s*)?(\w+)[^;{}()=]*\{")
 
 
 def blank(text):
@@ -41,6 +75,12 @@ def without_arguments(head):
     return head
 
 
+def after_semicolon(body, at):
+    """The position after the next semicolon; at the end of the body when none follows."""
+    found = body.find(";", at)
+    return len(body) if found < 0 else found + 1
+
+
 def members(body):
     """(functions, fields) declared in a class' body; nested classes count for themselves."""
     functions = fields = at = 0
@@ -51,9 +91,9 @@ def members(body):
         end = match.end() if match[0] == ";" else close(body, match.start())
         at = end
         if not head or re.match(r"(using|friend|static_assert|enum|typedef|FL_FIELDS|FL_STATE|FL_STATE_PART)\b", plain):
-            at = end if match[0] == ";" or plain.startswith("friend") else body.find(";", end) + 1
+            at = end if match[0] == ";" or plain.startswith("friend") else after_semicolon(body, end)
         elif match[0] == "{" and HEAD.match(head + "{"):
-            at = body.find(";", end) + 1
+            at = after_semicolon(body, end)
             fields += 1 if body[end:at - 1].strip() else 0
         elif "(" in plain.split("=")[0]:
             functions += 1
@@ -62,7 +102,7 @@ def members(body):
                     at = close(body, body.index("{", at))
         else:
             if match[0] == "{":
-                at = body.find(";", end) + 1
+                at = after_semicolon(body, end)
             if not re.match(r"(static|constexpr|inline)\b", plain):
                 fields += 1 + re.sub(r"\([^()]*\)|\[[^]]*\]", "", without_arguments(plain)).count(",")
     return functions, fields
@@ -105,25 +145,34 @@ def self_test():
     assert got == (3, 5), got
 
 
+def too_large(place, functions, fields, reason):
+    """What is wrong with a class of this size; "" when nothing is."""
+    large = functions > FUNCTIONS or fields > FIELDS
+    size = f"{place} has {functions} functions and {fields} fields; "
+    if place in LARGE:
+        if not large:
+            return size + "take its line out of LARGE"
+        return "" if (functions, fields) == LARGE[place] else size + f"it had {LARGE[place]}: cut it into parts, or write the smaller numbers"
+    if large == reason:
+        return ""
+    of_a_core = place.startswith(("scheduler/", "rm/", "model/"))
+    return size + ("it need not say that it is large" if reason else "split it" + (", or say why above it: // Large on purpose: ..." if of_a_core else ""))
+
+
 def main():
     self_test()
     found = []
-    for folder in ("src/scheduler", "src/rm"):
-        for path in sorted([*(ROOT / folder).rglob("*.h"), *(ROOT / folder).rglob("*.cc")]):
-            if not path.name.endswith("_test.cc"):
-                found += [(path.relative_to(ROOT), *one) for one in classes(path)]
-    assert len(found) > 150, "classes are not found any more"
+    for path in sorted([*(ROOT / "src").rglob("*.h"), *(ROOT / "src").rglob("*.cc")]):
+        if not path.name.endswith(("_test.cc", "_bench.cc", "_fuzz.cc")):
+            found += [(f"{path.relative_to(ROOT / 'src')}: {name}", *sizes) for name, *sizes in classes(path)]
+    assert len(found) > 2000, "classes are not found any more"
     if sys.argv[1:] == ["--list"]:
-        for path, name, functions, fields, _ in sorted(found, key=lambda one: -max(one[2] / FUNCTIONS, one[3] / FIELDS))[:10]:
-            print(f"{path}: {name}: {functions} functions, {fields} fields")
-    failed = 0
-    for path, name, functions, fields, reason in found:
-        large = functions > FUNCTIONS or fields > FIELDS
-        if large != reason:
-            failed += 1
-            print(f"{path}: {name} has {functions} functions and {fields} fields; " +
-                  ("split it, or say why above it: // Large on purpose: ..." if large else "it need not say that it is large"))
-    return 1 if failed else 0
+        for place, functions, fields, _ in sorted(found, key=lambda one: -max(one[1] / FUNCTIONS, one[2] / FIELDS))[:10]:
+            print(f"{place}: {functions} functions, {fields} fields")
+    wrong = [said for one in found if (said := too_large(*one))]
+    wrong += [f"{place} is gone: take its line out of LARGE" for place in LARGE if place not in {one[0] for one in found}]
+    print(*wrong, sep="\n")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
