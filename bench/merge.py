@@ -28,7 +28,8 @@ RESOLVER = ("spark.shuffle.push.server.mergedShuffleFileManagerImpl", "org.apach
 MERGING_SERVICE = HERE.parent / "tests/interop/java/MergingService.java"
 OPEN_MAPS, OPEN_BLOCK = 10, 512  # blocks of each open partition, and the bytes of one
 # (maps, reducers, bytes of a block) of --rule.
-SHAPES = [(50, 2000, 1024), (100, 1000, 1024), (200, 100, 1024), (200, 500, 1024), (400, 250, 1024), (200, 500, 8 << 10), (50, 200, 64 << 10), (1000, 300, 1024)]
+SHAPES = [(50, 2000, 1024), (200, 100, 1024), (200, 500, 1024), (200, 500, 8 << 10), (300, 334, 1024), (300, 334, 8 << 10), (400, 250, 1024), (400, 250, 8 << 10), (400, 250, 32 << 10), (1000, 300, 1024),
+          (1000, 100, 32 << 10)]
 
 
 def drop(root):

@@ -4,7 +4,7 @@ namespace fairlead::tasks {
 
 namespace {
 
-constexpr int32_t kMapsMin = 200;
+constexpr int32_t kMapsMin = 300;
 constexpr int64_t kBlocksMin = 100'000;
 constexpr int64_t kBlockBytesMax = 32 << 10;
 

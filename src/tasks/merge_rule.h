@@ -19,7 +19,7 @@ struct MergeCase {
 };
 
 /// Merging writes and sends each byte once more, and saves the reducers a read for each block. It pays where both sides
-/// are many and blocks are short: 200 maps or more (what one reducer asks for), 100,000 blocks or more in all, and at
+/// are many and blocks are short: 300 maps or more (what one reducer asks for), 100,000 blocks or more in all, and at
 /// most 32 KiB a block (what a service reads whole, with its neighbours; longer ones it sends from the file).
 bool PaysToMerge(const MergeCase& shuffle);
 

@@ -18,8 +18,8 @@ TEST(MergeRule, EachConditionAloneDecides) {
     bool pays;
   };
   const Row rows[] = {
-      {"just enough maps", {200, 500, 4096, 1}, true},
-      {"one map too few", {199, 1000, 4096, 1}, false},
+      {"just enough maps", {300, 500, 4096, 1}, true},
+      {"one map too few", {299, 1000, 4096, 1}, false},
       {"just enough blocks", {1000, 100, 4096, 1}, true},
       {"one reducer too few", {1000, 99, 4096, 1}, false},
       {"blocks as long as may be", {1000, 1000, 32 << 10, 1}, true},
