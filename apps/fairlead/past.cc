@@ -80,7 +80,7 @@ class Moment {
     return reports;
   }
   ordered_json Queues() const {
-    return JsonOf(process::rm::QueuesDocument(replay_.machine()->scheduler().GetQueues(), core_.config().queues));
+    return JsonOf(process::rm::QueuesDocument(replay_.machine()->scheduler().GetQueues(), *core_.queues()));
   }
   ordered_json Pending(const App& app) const {
     Document::List pending;

@@ -1,25 +1,18 @@
 #include "model/queue_lifetimes.h"
 
 #include <algorithm>
-#include <optional>
-#include <string>
 
 namespace fairlead::model {
 
 namespace {
 
-const CapacityQueueKeys* Find(const CapacityQueues& file, std::string_view path) {
-  const auto found = file.queues.find(std::string(path));
-  return found == file.queues.end() ? nullptr : &found->second;
-}
-
-/// A key of a path: its own, else of the templates for what is made below the one above.
-int64_t Read(const CapacityQueues& file, std::string_view path, std::optional<int64_t> CapacityQueueSettings::*key) {
-  if (const CapacityQueueKeys* keys = Find(file, path)) return (keys->own.*key).value_or(-1);
-  const size_t dot = path.rfind('.');
-  const CapacityQueueKeys* above = dot == std::string_view::npos ? nullptr : Find(file, path.substr(0, dot));
-  if (above == nullptr) return -1;
-  return (above->leaves.*key).value_or((above->children.*key).value_or(-1));
+LifetimeKeys KeysOf(const CapacityQueueKeys& keys) {
+  const auto made = [&](std::optional<int64_t> CapacityQueueSettings::*key) {
+    return (keys.leaves.*key).value_or((keys.children.*key).value_or(-1));
+  };
+  return {keys.own.maximum_application_lifetime.value_or(-1), keys.own.default_application_lifetime.value_or(-1),
+          made(&CapacityQueueSettings::maximum_application_lifetime),
+          made(&CapacityQueueSettings::default_application_lifetime)};
 }
 
 }  // namespace
@@ -29,13 +22,27 @@ int64_t QueueLifetimes::For(int64_t wanted) const {
   return maximum > 0 ? std::min(wanted, maximum) : wanted;
 }
 
-QueueLifetimes LifetimesOf(const CapacityQueues& file, std::string_view path) {
+std::map<std::string, LifetimeKeys, std::less<>> LifetimeKeysOf(const CapacityQueues& file) {
+  std::map<std::string, LifetimeKeys, std::less<>> all;
+  bool any = false;
+  for (const auto& [path, keys] : file.queues) {
+    const LifetimeKeys& of = all.emplace(path, KeysOf(keys)).first->second;
+    any = any || std::max({of.maximum, of.standard, of.made_maximum, of.made_standard}) >= 0;
+  }
+  if (!any) all.clear();
+  return all;
+}
+
+QueueLifetimes LifetimesOf(std::string_view path,
+                           const std::function<std::optional<LifetimeKeys>(std::string_view path)>& keys_at) {
   QueueLifetimes of;
   bool said = false;  // a default, here or above
+  std::optional<LifetimeKeys> above;
   for (size_t end = path.find('.');; end = path.find('.', end + 1)) {
     const std::string_view at = path.substr(0, end);
-    const int64_t maximum = Read(file, at, &CapacityQueueSettings::maximum_application_lifetime);
-    const int64_t standard = Read(file, at, &CapacityQueueSettings::default_application_lifetime);
+    const std::optional<LifetimeKeys> here = keys_at(at);
+    const int64_t maximum = here ? here->maximum : above ? above->made_maximum : -1;
+    const int64_t standard = here ? here->standard : above ? above->made_standard : -1;
     const bool root = at.find('.') == std::string_view::npos;
     said = said || standard >= 0;
     if (root || maximum >= 0) of.maximum = maximum;
@@ -46,7 +53,15 @@ QueueLifetimes LifetimesOf(const CapacityQueues& file, std::string_view path) {
     }
     if (!root && of.standard <= 0) of.standard = of.maximum;
     if (end == std::string_view::npos) return of;
+    above = here;
   }
+}
+
+QueueLifetimes LifetimesOf(const CapacityQueues& file, std::string_view path) {
+  return LifetimesOf(path, [&](std::string_view at) -> std::optional<LifetimeKeys> {
+    const auto found = file.queues.find(std::string(at));
+    return found == file.queues.end() ? std::nullopt : std::optional(KeysOf(found->second));
+  });
 }
 
 }  // namespace fairlead::model

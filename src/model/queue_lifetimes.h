@@ -1,6 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "model/capacity_queues.h"
@@ -16,8 +20,22 @@ struct QueueLifetimes {
   int64_t For(int64_t wanted) const;
 };
 
-/// Of the queue with this full path; one that is not written there has what the templates of the one above say.
-/// Cost: the path's length and the file's look-ups.
+/// What the keys of one path say of lifetimes, in seconds; -1: nothing.
+struct LifetimeKeys {
+  int64_t maximum = -1;
+  int64_t standard = -1;
+  // The templates for queues that are made right below.
+  int64_t made_maximum = -1;
+  int64_t made_standard = -1;
+};
+
+/// By full path; empty when no key of the file speaks of lifetimes. O(queues log queues).
+std::map<std::string, LifetimeKeys, std::less<>> LifetimeKeysOf(const CapacityQueues& file);
+
+/// Of the queue with this full path; one that is not written has what the templates of the one above say. `keys_at`
+/// has the keys of a path that is written. Cost: the path's length and a look-up for each part of it.
+QueueLifetimes LifetimesOf(std::string_view path,
+                           const std::function<std::optional<LifetimeKeys>(std::string_view path)>& keys_at);
 QueueLifetimes LifetimesOf(const CapacityQueues& file, std::string_view path);
 
 }  // namespace fairlead::model

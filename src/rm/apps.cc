@@ -4,9 +4,7 @@
 #include <utility>
 
 #include "base/large_stored.h"
-#include "model/queue_lifetimes.h"
 #include "model/rejection.h"
-#include "rm/access.h"
 #include "rm/attempts.h"
 #include "rm/containers.h"
 #include "rm/nodes.h"
@@ -32,9 +30,9 @@ void Apps::On(const model::rm::NewApplication& event) {
   context_.Emit(answer);
 }
 
-/// Within the cluster's maximum. Below 0 it stands in CapacityScheduler alone: REST says -1 for none.
-static int32_t PriorityOf(int32_t asked, const Config& config) {
-  return std::clamp(asked, config.queues.capacity ? INT32_MIN : 0, config.max_priority);
+/// Within the cluster's maximum. REST says -1 for none, which stands where one below 0 means something.
+static int32_t PriorityOf(int32_t asked, const Context& context) {
+  return std::clamp(asked, context.queues()->negative_priorities() ? INT32_MIN : 0, context.config().max_priority);
 }
 
 // The scheduler's verdict on the queue comes first, so that a refusal is an exception of submitApplication; then the
@@ -50,7 +48,7 @@ void Apps::On(const model::rm::Submit& event) {
   }
   App& app = table_.Add();
   app.submission = event.submission;
-  app.submission.priority = PriorityOf(app.submission.priority, config_);
+  app.submission.priority = PriorityOf(app.submission.priority, context_);
   app.submitted = app.started = context_.wall();
   app.max_attempts = config_.max_attempts;
   if (event.submission.max_attempts > 0) {
@@ -122,7 +120,7 @@ model::Refused Apps::NormalizeMasterAsks(App& app) const {
       return refused;
     }
     if (!config_.node_labels) continue;
-    if (model::Refused refused = NormalizeLabel(nodes_.labels(), config_.queues, app.submission.queue, ask)) {
+    if (model::Refused refused = NormalizeLabel(nodes_.labels(), *context_.queues(), app.submission.queue, ask)) {
       return refused;
     }
   }
@@ -137,11 +135,8 @@ void Apps::On(const model::scheduler::AppAccepted& effect) {
   if (asked.recovered || !MaySubmit(app, effect.queue)) return;
   app.submission.queue = effect.queue;
   app.submission.priority = effect.priority.value_or(app.submission.priority);
-  if (config_.queues.capacity) {
-    const int64_t lives =
-        model::LifetimesOf(*config_.queues.capacity, FullQueueName(effect.queue)).For(app.submission.lifetime_s);
-    if (lives > 0) app.expires = {app.submitted.ms + std::min(lives, kLongestLifetimeMs / 1000) * 1000};
-  }
+  const int64_t lives = context_.queues()->LifetimesOf(effect.queue).For(app.submission.lifetime_s);
+  if (lives > 0) app.expires = {app.submitted.ms + std::min(lives, kLongestLifetimeMs / 1000) * 1000};
   ++submitted_;
   SetState(app, AppEvent::kStart, AppState::kNewSaving);
   std::vector<model::rm::StoreRow> rows;
@@ -166,15 +161,15 @@ model::Refused Apps::CheckQueue(const App& app, const std::string& queue) const 
   for (const model::Ask& ask : app.master_asks) {
     if (model::Refused refused = CheckSize(config_, nodes_.MaximumAllocation(queue), ask.capability)) return refused;
   }
-  // The lists of a fair-scheduler.xml hold whatever yarn.acl.enable says (FairScheduler.addApplication); those of a
-  // capacity-scheduler.xml only with it. What the scheduler did not take has its refusal already.
-  const bool hold = config_.acls || (app.in_scheduler && !config_.queues.capacity);
-  if (!hold || QueueAllows(config_.queues, queue, s.user, s.groups, false) ||
-      QueueAllows(config_.queues, queue, s.user, s.groups, true)) {
-    return {};
-  }
-  const std::string configured = ConfiguredQueue(config_.queues, queue);
-  return {Refusal::kAccessLists, {s.user, ToString(s.id), FullQueueName(queue), configured}, {}, {}};
+  const model::QueueSet& queues = *context_.queues();
+  // What the scheduler did not take has its refusal already.
+  const bool hold = config_.acls || (app.in_scheduler && queues.lists_always_hold());
+  if (!hold || queues.Allows(queue, s.user, s.groups, false) || queues.Allows(queue, s.user, s.groups, true)) return {};
+  const model::QueueSet::Queue* nearest = queues.Nearest(queue);
+  return {Refusal::kAccessLists,
+          {s.user, ToString(s.id), model::FullQueueName(queue), nearest != nullptr ? nearest->name : "root"},
+          {},
+          {}};
 }
 
 void Apps::Refused(const PlacementAsked& asked, uint64_t, const model::Refused& refused) {
@@ -534,7 +529,7 @@ void Apps::On(const model::rm::SetPriority& event) {
     }
     return;
   }
-  const int32_t priority = PriorityOf(event.priority, config_);
+  const int32_t priority = PriorityOf(event.priority, context_);
   context_.Await(event.call, PriorityAsked{app->index, priority});
   context_.Tell(model::scheduler::AppPriority{app->index, priority, event.call});
 }
@@ -561,11 +556,10 @@ void Apps::On(const model::rm::SetLifetime& event) {
     return context_.Refuse(event.call, Refusal::kLifetimeIsOver, {}, {context_.wall().ms, event.expires.ms});
   }
   app->expires = event.expires;
-  if (config_.queues.capacity) {  // never beyond the queue's maximum (RMAppManager.updateApplicationTimeout)
-    const int64_t most = model::LifetimesOf(*config_.queues.capacity, FullQueueName(app->submission.queue)).maximum;
-    if (most > 0) {
-      app->expires.ms = std::min(app->expires.ms, app->submitted.ms + std::min(most, kLongestLifetimeMs / 1000) * 1000);
-    }
+  // Never beyond the queue's maximum (RMAppManager.updateApplicationTimeout).
+  const int64_t most = context_.queues()->LifetimesOf(app->submission.queue).maximum;
+  if (most > 0) {
+    app->expires.ms = std::min(app->expires.ms, app->submitted.ms + std::min(most, kLongestLifetimeMs / 1000) * 1000);
   }
   ArmLifetime(*app);
   context_.StoreAndAnswer(RowOf(*app), model::rm::LifetimeAnswer{event.call, app->expires});

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,9 +15,9 @@
 #include "base/hash.h"
 #include "base/state.h"
 #include "base/time.h"
+#include "model/queue_set.h"
 #include "model/rm.h"
 #include "model/scheduler.h"
-#include "rm/container_maxima.h"
 #include "rm/state.h"
 
 namespace fairlead::rm {
@@ -52,7 +53,7 @@ struct Continuation {
 /// step, where its decisions go, what the scheduler and the store have not answered yet, and the timers.
 class Context {
  public:
-  explicit Context(Config config) : config_(std::move(config)), container_maxima_(config_.queues) {}
+  explicit Context(Config config) : config_(std::move(config)) { ReadQueues(); }
 
   /// Opens a step. `sink` must live until EndStep.
   void BeginStep(base::Instant now, base::WallTime wall, Sink* sink);
@@ -63,9 +64,10 @@ class Context {
   const Config& config() const { return config_; }
   void TakeQueues(model::QueueTree queues) {
     config_.queues = std::move(queues);
-    container_maxima_ = ContainerMaxima(config_.queues);
+    ReadQueues();
   }
-  const ContainerMaxima& container_maxima() const { return container_maxima_; }
+  /// In use. Whoever holds them may take them to any thread.
+  const std::shared_ptr<const model::QueueSet>& queues() const { return queues_; }
   /// This run of the resource manager: application ids carry the time stamp, container ids the epoch.
   void BeginRun(int64_t cluster_timestamp, int32_t epoch);
   int64_t cluster_timestamp() const { return cluster_timestamp_; }
@@ -144,7 +146,7 @@ class Context {
 
   std::string Check() const { return asked_.empty() ? "" : "the scheduler has not answered a call"; }
   void Mix(base::StateHasher& hasher) const;
-  void AfterRead() { container_maxima_ = ContainerMaxima(config_.queues); }
+  void AfterRead() { ReadQueues(); }
   FL_STATE_PART(config_.queues, cluster_timestamp_, epoch_, started_at_, last_txn_, last_own_call_, waiting_, timers_)
 
  private:
@@ -153,8 +155,10 @@ class Context {
   static model::ApplicationId AppOf(const model::ContainerId& id) { return id.attempt.app; }
   static model::ApplicationId AppOf(const model::rm::NodeAddress&) { return {}; }
 
+  void ReadQueues() { queues_ = std::make_shared<const model::QueueSet>(config_.queues); }
+
   Config config_;
-  ContainerMaxima container_maxima_;  // of config_.queues
+  std::shared_ptr<const model::QueueSet> queues_;  // of config_.queues
   int64_t cluster_timestamp_ = 0;
   int32_t epoch_ = 0;
   base::Instant started_at_;

@@ -68,6 +68,8 @@ class Core {
 
   // ---- Read access, for reports. References live until the next Step. ----
   const Config& config() const { return context_.config(); }
+  /// In use. Whoever holds them may take them to any thread.
+  const std::shared_ptr<const model::QueueSet>& queues() const { return context_.queues(); }
   int64_t cluster_timestamp() const { return context_.cluster_timestamp(); }
   int32_t epoch() const { return context_.epoch(); }
   const App* FindApp(const model::ApplicationId& id) const;
@@ -92,8 +94,6 @@ class Core {
   }
   /// The largest container that may be asked for now (AbstractYarnScheduler.getMaximumResourceCapability).
   model::Resources MaximumAllocation(base::Instant now) const { return nodes_.MaximumAllocation(now); }
-  /// What queues set of it.
-  const ContainerMaxima& container_maxima() const { return context_.container_maxima(); }
   const Labels& labels() const { return nodes_.labels(); }
   /// True while the attempt's AMRM token is worth something.
   bool AttemptIsKnown(const model::ApplicationAttemptId& id) const;

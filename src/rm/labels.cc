@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "rm/access.h"
-
 namespace fairlead::rm {
 
 using model::Refusal;
@@ -21,24 +19,6 @@ bool IsName(const std::string& name) {
   const auto plain = [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_'; };
   return !name.empty() && name.size() <= kLongestName && std::isalnum(static_cast<unsigned char>(name.front())) &&
          std::all_of(name.begin(), name.end(), plain);
-}
-
-/// The queue of that name, full or the last part of only one, else the nearest above it that is configured.
-const model::QueueConfig* FindNearestQueue(const model::QueueTree& tree, const std::string& name) {
-  const std::string full = FullQueueName(name);
-  const model::QueueConfig* found = nullptr;
-  size_t alike = 0;
-  for (const model::QueueConfig& queue : tree.queues) {
-    if (FullQueueName(queue.name) == full) return &queue;
-    if (!queue.name.ends_with("." + name)) continue;
-    found = &queue;
-    ++alike;
-  }
-  if (alike == 1) return found;
-  const std::string above = ConfiguredQueue(tree, name);
-  const auto nearest = std::find_if(tree.queues.begin(), tree.queues.end(),
-                                    [&](const auto& queue) { return FullQueueName(queue.name) == above; });
-  return nearest == tree.queues.end() ? nullptr : &*nearest;
 }
 
 }  // namespace
@@ -69,10 +49,10 @@ model::Refused Labels::Add(const std::vector<ClusterLabel>& labels, std::vector<
   return {};
 }
 
-model::Refused Labels::Remove(const std::vector<std::string>& labels, const model::QueueTree& queues) {
+model::Refused Labels::Remove(const std::vector<std::string>& labels, const model::QueueSet& queues) {
   for (const std::string& label : labels) {
     if (!Knows(label)) return {Refusal::kLabelNotThere, {label}, {}, {}};
-    for (const model::QueueConfig& queue : queues.queues) {
+    for (const model::QueueSet::Queue& queue : queues.all()) {
       if (std::find(queue.labels.begin(), queue.labels.end(), label) != queue.labels.end()) {
         return {Refusal::kLabelInUse, {label, queue.name}, {}, {}};
       }
@@ -119,9 +99,9 @@ void Labels::Mix(base::StateHasher& hash) const {
   }
 }
 
-model::Refused NormalizeLabel(const Labels& labels, const model::QueueTree& queues, const std::string& queue,
+model::Refused NormalizeLabel(const Labels& labels, const model::QueueSet& queues, const std::string& queue,
                               model::Ask& ask) {
-  const model::QueueConfig* config = FindNearestQueue(queues, queue);
+  const model::QueueSet::Queue* config = queues.FindAbbreviated(queue);
   if (ask.label.empty() && ask.name == "*" && config) ask.label = config->default_label;
   if (ask.label.empty()) return {};
   if (ask.name != "*") return {Refusal::kAskLabelPlace, {queue, ask.name}, {}, {}};

@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "base/state.h"
-#include "model/queues.h"
+#include "model/queue_set.h"
 #include "model/refusal.h"
 #include "model/rm.h"
 
@@ -33,7 +33,7 @@ class Labels {
   model::Refused Add(const std::vector<model::scheduler::ClusterLabel>& labels,
                      std::vector<model::scheduler::ClusterLabel>& added);
   /// removeFromClusterNodeLabels: nodes that have them get none. A label that a queue names stays.
-  model::Refused Remove(const std::vector<std::string>& labels, const model::QueueTree& queues);
+  model::Refused Remove(const std::vector<std::string>& labels, const model::QueueSet& queues);
   /// replaceLabelsOnNode: an empty label takes it away.
   model::Refused Replace(const std::vector<model::rm::NodeLabelRecord>& nodes);
 
@@ -48,7 +48,7 @@ class Labels {
 
 /// What an ask of an application of that queue may say of labels, and what it gets when it says none
 /// (SchedulerUtils.normalizeAndValidateRequest).
-model::Refused NormalizeLabel(const Labels& labels, const model::QueueTree& queues, const std::string& queue,
+model::Refused NormalizeLabel(const Labels& labels, const model::QueueSet& queues, const std::string& queue,
                               model::Ask& ask);
 
 }  // namespace fairlead::rm

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "model/queues.h"
+
 namespace fairlead::rm {
 namespace {
 
@@ -53,10 +55,10 @@ TEST(Labels, ALabelThatAQueueNamesStays) {
   model::QueueTree tree;
   tree.queues.emplace_back().name = "root";
   tree.queues.back().labels = {"fast"};
-  EXPECT_EQ(labels.Remove({"shared", "fast"}, tree).why, Refusal::kLabelInUse);
+  EXPECT_EQ(labels.Remove({"shared", "fast"}, model::QueueSet(tree)).why, Refusal::kLabelInUse);
   EXPECT_TRUE(labels.Knows("shared"));
-  EXPECT_EQ(labels.Remove({"gone"}, tree).why, Refusal::kLabelNotThere);
-  EXPECT_FALSE(labels.Remove({"shared"}, tree));
+  EXPECT_EQ(labels.Remove({"gone"}, model::QueueSet(tree)).why, Refusal::kLabelNotThere);
+  EXPECT_FALSE(labels.Remove({"shared"}, model::QueueSet(tree)));
   EXPECT_EQ(labels.Of({"i", 1}), "");
   EXPECT_EQ(labels.Of({"h", 1}), "fast");
   EXPECT_EQ(Labels(labels.Record()).of_nodes(), labels.of_nodes());
@@ -70,11 +72,12 @@ TEST(Labels, AnAskGetsItsQueuesLabelAndMayNameThoseOfTheQueueAlone) {
   tree.queues[0].labels = {"*"};
   tree.queues[1].labels = tree.queues[2].labels = {"fast"};
   tree.queues[2].default_label = "fast";
+  const model::QueueSet queues(tree);
   const auto said = [&](const std::string& queue, const std::string& label, const std::string& place = "*") {
     model::Ask ask;
     ask.name = place;
     ask.label = label;
-    const model::Refused refused = NormalizeLabel(labels, tree, queue, ask);
+    const model::Refused refused = NormalizeLabel(labels, queues, queue, ask);
     return refused ? std::string(EnumName(refused.why)) : ask.label;
   };
   EXPECT_EQ(said("root.a", ""), "");

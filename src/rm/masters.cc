@@ -132,7 +132,7 @@ void Masters::On(const model::rm::AllocateCall& event) {
     if (gangs && ask.allocation_request_id > 0) ask.gang = ask.allocation_request_id;
     model::Refused refused = NormalizeAsk(config_, maximum, app->submission.label, ask);
     if (!refused && config_.node_labels) {
-      refused = NormalizeLabel(nodes_.labels(), config_.queues, app->submission.queue, ask);
+      refused = NormalizeLabel(nodes_.labels(), *context_.queues(), app->submission.queue, ask);
     }
     if (refused) return context_.Refuse(event.call, std::move(refused));
   }

@@ -606,7 +606,7 @@ void Nodes::On(const model::rm::AddLabels& event) {
 }
 
 void Nodes::On(const model::rm::RemoveLabels& event) {
-  if (model::Refused refused = labels_.Remove(event.labels, config_.queues)) {
+  if (model::Refused refused = labels_.Remove(event.labels, *context_.queues())) {
     return context_.Refuse(event.call, refused);
   }
   LabelsChanged(event.call);

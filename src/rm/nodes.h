@@ -67,7 +67,7 @@ class Nodes {
   model::Resources MaximumAllocation() const { return MaximumAllocation(context_.now()); }
   /// By an application of that queue.
   model::Resources MaximumAllocation(const std::string& queue) const {
-    return context_.container_maxima().Within(MaximumAllocation(), queue);
+    return context_.queues()->Within(MaximumAllocation(), queue);
   }
 
   /// Empty when the table agrees with itself, else what differs.

@@ -52,7 +52,7 @@ struct Config {
   std::string web_base;                                                 // "http://host:8088"
   std::string proxy_base;                  // of masters' pages when they have a port of their own; empty: web_base
   bool acls = false;                       // yarn.acl.enable
-  model::QueueTree queues;                 // whose lists are asked then
+  model::QueueTree queues;                 // the scheduler's; others read Context::queues
   std::vector<std::string> include_hosts;  // yarn.resourcemanager.nodes.include-path
   std::vector<std::string> exclude_hosts;
   const std::string& ProxyBase() const { return proxy_base.empty() ? web_base : proxy_base; }

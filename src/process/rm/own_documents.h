@@ -2,7 +2,7 @@
 
 #include "base/time.h"
 #include "endpoints/rest/document.h"
-#include "model/queues.h"
+#include "model/queue_set.h"
 #include "model/scheduler.h"
 #include "scheduler/scheduler.h"
 
@@ -10,8 +10,8 @@
 
 namespace fairlead::process::rm {
 
-/// Of /fairlead/v1/queues. `tree`: the queues in use.
-endpoints::rest::Document QueuesDocument(const scheduler::View& view, const model::QueueTree& tree);
+/// Of /fairlead/v1/queues. `queues`: in use.
+endpoints::rest::Document QueuesDocument(const scheduler::View& view, const model::QueueSet& queues);
 /// One ask of "pending" in /fairlead/v1/apps/ID.
 endpoints::rest::Document PendingDocument(const model::scheduler::Pending& one, base::Instant now);
 

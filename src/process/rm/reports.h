@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/time.h"
-#include "rm/access.h"
 #include "rm/core.h"
 #include "scheduler/scheduler.h"
 #include "wire/yarn/client.h"
@@ -91,7 +90,7 @@ std::string TrackingUrl(const App& app, const Attempt& attempt);
 /// True when the application passes the filters of getApplications.
 bool Matches(const App& app, const wire::yarn::GetApplicationsRequestProto& request);
 
-using fairlead::rm::FullQueueName;
+using model::FullQueueName;
 
 /// yyyy-MM-dd'T'HH:mm:ss.SSSZ in UTC (Times.formatISO8601).
 std::string Iso8601(base::WallTime time);

@@ -16,7 +16,6 @@
 #include "process/rm/service_support.h"
 #include "process/rm/submissions.h"
 #include "process/rm/token_services.h"
-#include "rm/access.h"
 #include "rm/life_cycles.h"
 
 namespace fairlead::process::rm {
@@ -457,7 +456,7 @@ bool ResourceManager::IsAdministrator(const std::string& user) const {
 }
 
 bool ResourceManager::QueueAccess(const std::string& user, const std::string& queue, bool administer) const {
-  return fairlead::rm::QueueAllows(queues(), queue, user, groups_.Of(user), administer);
+  return queues()->Allows(queue, user, groups_.Of(user), administer);
 }
 
 bool ResourceManager::QueueExists(const std::string& queue) const {
@@ -477,7 +476,7 @@ std::string ResourceManager::MoveError(const std::string& user, const model::App
 }
 
 bool ResourceManager::MayAccess(const std::string& user, const fairlead::rm::App& app, bool modify) const {
-  return ViewerHere(user).May(app, modify);
+  return ViewerOf(user).May(app, modify);
 }
 
 void ResourceManager::LearnCaller(const rpc::IncomingCall& call, Handler handler) {
@@ -497,15 +496,8 @@ Summary& ResourceManager::Fresh() {
   return summary_;
 }
 
-Viewer ResourceManager::ViewerHere(const std::string& user) const {
-  std::shared_ptr<const model::QueueTree> here(std::shared_ptr<void>(), &queues());
-  return {user, groups_.Of(user), options_.core.acls, options_.admin_acl, std::move(here)};
-}
-
 Viewer ResourceManager::ViewerOf(const std::string& user) const {
-  Viewer viewer = ViewerHere(user);
-  viewer.queues = viewer.acls ? std::make_shared<const model::QueueTree>(queues()) : nullptr;
-  return viewer;
+  return {user, groups_.Of(user), options_.core.acls, options_.admin_acl, queues()};
 }
 
 ReportFacts ResourceManager::FactsForReports() {

@@ -197,8 +197,8 @@ class ResourceManager {
   const fairlead::rm::Core& core() const { return machine_->core(); }
   const scheduler::Scheduler& scheduler() const { return machine_->scheduler(); }
   const ResourceManagerOptions& options() const { return options_; }
-  /// In use now.
-  const model::QueueTree& queues() const { return core().config().queues; }
+  /// In use now; may be taken to another thread.
+  const std::shared_ptr<const model::QueueSet>& queues() const { return core().queues(); }
   /// False while nothing is decided: the store has not taken this run's keys, or it is lost.
   bool decides() const { return !held_; }
   base::WallTime started() const { return started_; }
@@ -210,7 +210,7 @@ class ResourceManager {
 
   // Who may do what, of users who were learnt (KnownGroups).
   KnownGroups& known() { return groups_; }
-  /// May `user` see (or change) the application? Of many ask ViewerHere.
+  /// May `user` see (or change) the application? Of many ask ViewerOf.
   bool MayAccess(const std::string& user, const fairlead::rm::App& app, bool modify) const;
   bool IsAdministrator(const std::string& user) const;
   /// Is `user` on the list of the queue or of one above it?
@@ -271,10 +271,7 @@ class ResourceManager {
   // ---- For readers ----
   /// What readers see, as it is now. Cost: what has changed since.
   Summary& Fresh();
-  /// The user, to be taken to another thread. Cost: with yarn.acl.enable, the queues.
   Viewer ViewerOf(const std::string& user) const;
-  /// The user, for as long as this thread decides nothing.
-  Viewer ViewerHere(const std::string& user) const;
   ReportFacts FactsForReports();
   /// The application's diagnostics; while it has no master, why (WaitingText).
   std::string DiagnosticsOf(const fairlead::rm::App& app);

@@ -2,7 +2,6 @@
 
 #include "config/allocation_file.h"
 #include "model/access_list.h"
-#include "rm/access.h"
 
 namespace fairlead::process::rm {
 
@@ -11,7 +10,7 @@ bool Viewer::May(const fairlead::rm::App& app, bool modify) const {
   if (model::Lists(administrators, user, groups)) return true;
   const std::string& acl = modify ? app.submission.modify_acl : app.submission.view_acl;
   if (model::Lists(config::ParseAccessList(acl.empty() ? " " : acl), user, groups)) return true;
-  return fairlead::rm::QueueAllows(*queues, app.submission.queue, user, groups, true);
+  return queues->Allows(app.submission.queue, user, groups, true);
 }
 
 }  // namespace fairlead::process::rm

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "model/queues.h"
+#include "model/queue_set.h"
 #include "rm/state.h"
 
 namespace fairlead::process::rm {
@@ -16,7 +16,7 @@ struct Viewer {
   std::vector<std::string> groups;
   bool acls = false;
   model::AccessList administrators;
-  std::shared_ptr<const model::QueueTree> queues;  // null without `acls`
+  std::shared_ptr<const model::QueueSet> queues;
 
   /// May the user see (or change) the application? (ApplicationACLsManager)
   bool May(const fairlead::rm::App& app, bool modify) const;

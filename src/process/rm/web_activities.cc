@@ -297,7 +297,7 @@ http::Response AppActivities(const http::Request& request, const std::string& te
   };
   if (manager.options().hadoop_scheduler != "CapacityScheduler") return say(kNotCapacity);
   const bool shown =
-      app != nullptr && !Core::IsCompleted(*app) && manager.ViewerHere(http::CallerOf(request)).May(*app, false);
+      app != nullptr && !Core::IsCompleted(*app) && manager.ViewerOf(http::CallerOf(request)).May(*app, false);
   if (!shown) return say("fail to get application activities after finished");
   Document::List allocations;
   allocations.push_back(AllocationDocument(*app, manager.scheduler().Why(app->index, manager.now()), now));

@@ -180,10 +180,12 @@ void Web::WhatIf(const http::Request& request, const Reply& reply) {
     const ResourceManagerOptions& options = manager_.options();
     ask::MakeOther other;
     if (options.make_other) {
-      other = [make = options.make_other, queues = manager_.queues(), epoch = manager_.core().epoch() + 1](
-                  const std::string& profile) { return make(profile, queues, epoch); };
+      other = [make = options.make_other, queues = manager_.core().config().queues,
+               epoch = manager_.core().epoch() + 1](const std::string& profile) {
+        return make(profile, queues, epoch);
+      };
     }
-    return [made, read, present = TakePresent(manager_, manager_.ViewerHere(user)), edit = options.edit_queue_file,
+    return [made, read, present = TakePresent(manager_, manager_.ViewerOf(user)), edit = options.edit_queue_file,
             parse = options.parse_queues, learned = manager_.learning().Share(), other = std::move(other),
             heartbeat = options.heartbeat]() mutable {
       try {
@@ -218,7 +220,7 @@ void Web::AppWhen(const http::Request& request, const App& app, const Reply& rep
     const App* now = manager_.core().FindApp(id);
     Document::List asks;
     if (now && now->in_scheduler) {
-      const Viewer viewer = manager_.ViewerHere(user);
+      const Viewer viewer = manager_.ViewerOf(user);
       const auto visible = [&](const ask::Present::App& one) {
         const App* other = manager_.core().AppAt(one.index);
         return other && other->submission.id == one.id && viewer.May(*other, false);

@@ -18,10 +18,9 @@ using scheduler::CapacityUser;
 using scheduler::CapacityView;
 using scheduler::QueueView;
 
-/// The facts, with queues by name.
+/// The facts, with the scheduler's queues by name.
 struct Sources : CapacityFacts {
-  std::map<std::string_view, const QueueView*> queues;
-  std::map<std::string_view, const model::QueueConfig*> configured;
+  std::map<std::string_view, const QueueView*> views;
 };
 
 Document Percent(float share) { return Document::Float(share * 100); }
@@ -97,16 +96,15 @@ std::string AclText(const std::optional<model::AccessList>& list, bool root) {
 }
 
 Document AclsDocument(const Sources& facts, const QueueView& queue) {
-  const auto configured = facts.configured.find(queue.name);
-  const bool known = configured != facts.configured.end();
+  const model::QueueSet::Queue* configured = facts.queues.Find(queue.name);
   const bool root = queue.parent.empty();
   const auto acl = [](const char* type, std::string list) {
     return Document::Object().Add("accessType", type).Add("accessControlList", std::move(list));
   };
   Document::List list;
-  list.push_back(acl("ADMINISTER_QUEUE", AclText(known ? configured->second->administer_acl : std::nullopt, root)));
+  list.push_back(acl("ADMINISTER_QUEUE", AclText(configured ? configured->administer : std::nullopt, root)));
   list.push_back(acl("APPLICATION_MAX_PRIORITY", "*"));
-  list.push_back(acl("SUBMIT_APP", AclText(known ? configured->second->submit_acl : std::nullopt, root)));
+  list.push_back(acl("SUBMIT_APP", AclText(configured ? configured->submit : std::nullopt, root)));
   return Document::Object().Add("queueAcl", Document(std::move(list)));
 }
 
@@ -172,8 +170,8 @@ Document QueuesDocument(const Sources& facts, const QueueView& parent) {
   Document::List list;
   for (const bool leaves : {true, false}) {
     for (const std::string& child : parent.capacity->children) {
-      const auto queue = facts.queues.find(parent.name + "." + child);
-      if (queue != facts.queues.end() && queue->second->leaf == leaves) {
+      const auto queue = facts.views.find(parent.name + "." + child);
+      if (queue != facts.views.end() && queue->second->leaf == leaves) {
         list.push_back(QueueDocument(facts, *queue->second));
       }
     }
@@ -250,9 +248,8 @@ Document HealthDocument() {
 }  // namespace
 
 Document CapacityDocument(const CapacityFacts& given) {
-  Sources facts{given, {}, {}};
-  for (const QueueView& queue : given.view.queues) facts.queues.emplace(queue.name, &queue);
-  for (const model::QueueConfig& queue : given.tree.queues) facts.configured.emplace(queue.name, &queue);
+  Sources facts{given, {}};
+  for (const QueueView& queue : given.view.queues) facts.views.emplace(queue.name, &queue);
   Document document = Document::Object().Add("type", "capacityScheduler");
   const QueueView& root = facts.view.queues.front();
   const CapacityView& capacity = *root.capacity;

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "endpoints/rest/document.h"
-#include "model/queues.h"
+#include "model/queue_set.h"
 #include "process/rm/summary.h"
 #include "scheduler/scheduler.h"
 
@@ -14,7 +14,7 @@ namespace fairlead::process::rm {
 struct CapacityFacts {
   const scheduler::View& view;
   const std::map<std::string, QueueSums>& sums;
-  const model::QueueTree& tree;
+  const model::QueueSet& queues;
   model::Resources minimum, maximum;  // of a container
 };
 

@@ -241,7 +241,7 @@ Document Web::OwnCluster() {
       .Add("name", manager_.options().cluster_name)
       .Add("version", manager_.options().version)
       .Add("profile", manager_.options().profile)
-      .Add("wishes", ToString(manager_.queues().wishes))
+      .Add("wishes", ToString(manager_.core().config().queues.wishes))
       .Add("unread_rows", static_cast<int64_t>(manager_.left_out()))
       .Add("unread_first", manager_.first_left_out())
       .Add("journal", std::move(journal))
@@ -310,7 +310,7 @@ void Web::FindReasons(const std::shared_ptr<AppsAnswer>& answer, const Reply& re
 namespace {
 
 /// Settings that no view has, where the file gives them.
-void AddSettings(const model::QueueConfig& queue, Document& document) {
+void AddSettings(const model::QueueSet::Queue& queue, Document& document) {
   if (queue.max_running_apps) document.Add("max_running_apps", *queue.max_running_apps);
   if (queue.max_am_share) document.Add("max_am_share", Document::Double(*queue.max_am_share));
   if (queue.priority) document.Add("priority", *queue.priority);
@@ -331,9 +331,7 @@ Document TasksDocument(const std::vector<scheduler::TaskCounts>& tasks) {
 
 }  // namespace
 
-Document QueuesDocument(const scheduler::View& view, const model::QueueTree& tree) {
-  std::map<std::string_view, const model::QueueConfig*> configured;
-  for (const model::QueueConfig& queue : tree.queues) configured.emplace(queue.name, &queue);
+Document QueuesDocument(const scheduler::View& view, const model::QueueSet& queues) {
   Document::List list;
   for (const scheduler::QueueView& queue : view.queues) {
     list.push_back(Document::Object()
@@ -355,9 +353,7 @@ Document QueuesDocument(const scheduler::View& view, const model::QueueTree& tre
     if (!queue.tasks.empty()) list.back().Add("tasks", TasksDocument(queue.tasks));
     if (queue.past_ppm) list.back().Add("past_ppm", *queue.past_ppm);
     if (!queue.budget.empty()) list.back().Add("budget", queue.budget);
-    if (const auto found = configured.find(queue.name); found != configured.end()) {
-      AddSettings(*found->second, list.back());
-    }
+    if (const model::QueueSet::Queue* configured = queues.Find(queue.name)) AddSettings(*configured, list.back());
   }
   return Document::Object().Add("cluster", AmountDocument(view.cluster)).Add("queues", Document(std::move(list)));
 }
@@ -389,8 +385,8 @@ void Web::SurveyWaiting() {
 }
 
 void Web::OwnQueues(const Reply& reply) {
-  Aside("queues", reply, [view = manager_.scheduler().GetQueues(), tree = manager_.queues()] {
-    return http::JsonResponse(200, QueuesDocument(view, tree).ToJson(""));
+  Aside("queues", reply, [view = manager_.scheduler().GetQueues(), queues = manager_.queues()] {
+    return http::JsonResponse(200, QueuesDocument(view, *queues).ToJson(""));
   });
 }
 
@@ -504,7 +500,7 @@ Document Web::OwnNode(const Node& node, const std::string& user) const {
   document.Add("maintenance", MaintenanceDocument(manager_.maintenance(), &node.address.host));
   if (IsGone(&node)) document.Add("node_gone", true);
   Document::List containers;
-  const Viewer viewer = manager_.ViewerHere(user);
+  const Viewer viewer = manager_.ViewerOf(user);
   manager_.core().ForEachApp([&](const App& app) {
     for (const Container* container : InOrder(app.containers)) {
       if (container->node != node.index) continue;

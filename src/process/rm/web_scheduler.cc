@@ -18,9 +18,8 @@ struct Facts {
   scheduler::View view;
   std::map<std::string, QueueSums> sums;
   model::Resources minimum, maximum;  // of a container
-  fairlead::rm::ContainerMaxima of_queues;
+  std::shared_ptr<const model::QueueSet> queues;
   std::string type;
-  model::QueueTree tree;  // of a CapacityScheduler
 };
 
 Document QueueDocument(const Facts& facts, const scheduler::QueueView& queue) {
@@ -46,7 +45,7 @@ Document QueueDocument(const Facts& facts, const scheduler::QueueView& queue) {
       .Add("fairResources", ResourceDocument(queue.fair_share))
       .Add("clusterResources", ResourceDocument(view.cluster))
       .Add("reservedResources", ResourceDocument(sums.reserved))
-      .Add("maxContainerAllocation", ResourceDocument(facts.of_queues.Within(facts.maximum, queue.name)))
+      .Add("maxContainerAllocation", ResourceDocument(facts.queues->Within(facts.maximum, queue.name)))
       .Add("pendingContainers", sums.pending)
       .Add("allocatedContainers", sums.containers)
       .Add("reservedContainers", sums.reservations)
@@ -76,15 +75,13 @@ void Web::ClusterScheduler(const http::Request& request, const Reply& reply) {
               manager_.Fresh().queues(),
               config.minimum,
               config.maximum,
-              manager_.core().container_maxima(),
-              std::string(manager_.options().hadoop_scheduler),
-              {}};
+              manager_.queues(),
+              std::string(manager_.options().hadoop_scheduler)};
   const bool capacity = facts.view.queues.front().capacity.has_value();
-  if (capacity) facts.tree = manager_.queues();
   RenderAside(request, "scheduler", reply, [facts = std::move(facts), capacity] {
     if (capacity) {
       return Document::Object().Add(
-          "schedulerInfo", CapacityDocument({facts.view, facts.sums, facts.tree, facts.minimum, facts.maximum}));
+          "schedulerInfo", CapacityDocument({facts.view, facts.sums, *facts.queues, facts.minimum, facts.maximum}));
     }
     std::string type = facts.type;
     type.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(type.front())));
