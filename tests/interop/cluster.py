@@ -37,7 +37,7 @@ class Cluster(Daemons):
         self.kdc = None
         self.tls = None
         self.user = getpass.getuser()  # whose ticket clients have: staging directories belong to him
-        self.tickets = True  # that they have one; else they log in by a keytab, if at all
+        self.ticket, self.tokens = self.user, None
         (self.scheduler, self.tracker, self.client, self.admin, self.web, self.shuffle, self.history,
          self.history_web, self.history_admin) = peers.free_ports(9)
 
@@ -51,7 +51,7 @@ class Cluster(Daemons):
     def secure(self, core, yarn, mapred):
         """Kerberos as docs/kerberos.md sets it up; every node of this machine has the name localhost."""
         if self.kdc is None:
-            self.kdc = kdc.Kdc(self.directory / "kdc", ["rm/localhost", "nm/localhost", "jhs/localhost", "hdfs/localhost", "HTTP/localhost", "livy", "alice", "bob", self.user],
+            self.kdc = kdc.Kdc(self.directory / "kdc", ["rm/localhost", "nm/localhost", "jhs/localhost", "hdfs/localhost", "HTTP/localhost", "livy", "alice", "bob", "games", self.user],
                                life=self.spec.ticket_life)
             (self.directory / "http-secret").write_bytes(os.urandom(32))
             (self.directory / "http-secret").chmod(0o600)
@@ -325,18 +325,20 @@ class Cluster(Daemons):
         return sorted(apps, key=lambda app: app["startedTime"])
 
     @contextlib.contextmanager
-    def without_tickets(self):
-        """Clients that start meanwhile have none."""
-        self.tickets = False
+    def logins(self, ticket=None, tokens=None):
+        """Clients that start meanwhile have this principal's ticket, if any, and the tokens of this file."""
+        self.ticket, self.tokens = ticket, tokens
         try:
             yield
         finally:
-            self.tickets = True
+            self.ticket, self.tokens = self.user, None
 
     def client_environment(self):
         own = os.environ
         if self.kdc:
-            own = self.kdc.cache(self.user) if self.tickets else self.kdc.without_ticket("nobody")
+            own = self.kdc.cache(self.ticket) if self.ticket else self.kdc.without_ticket("nobody")
+        if self.tokens:
+            own = {**own, "HADOOP_TOKEN_FILE_LOCATION": str(self.tokens)}
         return {**own, "HADOOP_CONF_DIR": str(self.conf), "YARN_CONF_DIR": str(self.conf), "JAVA_HOME": peers.java_home()}
 
     def java_command(self, main, *arguments):
