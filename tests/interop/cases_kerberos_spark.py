@@ -15,6 +15,7 @@ import peers
 from cases_logs import GATHERED, MOUNTED
 from jobs import Background, PausedJob, container_processes, require_end
 from registry import Spec, case, require_success
+from texts import text_file
 
 # spark_shuffle asks for the secret of an application, as Spark's own service does where its node's yarn-site.xml says so.
 TWO_NODES = Spec(hadoop="3.4.3", spark="3.5.9", history=False, yarn_site=(("spark.authenticate", "true"),))
@@ -122,19 +123,19 @@ for _spark, _protection in (("3.5.9", "authentication"), ("4.3.0", "privacy")):
 
 # ---- Logs ----
 
-def as_user(cluster, work, account, principal, command):
+def as_user(cluster, work, account, principal, command, environment=None):
     """The words that run a command as a user of this machine, and its environment with a ticket of the principal's."""
     own = pwd.getpwnam(account)
-    environment = {**cluster.client_environment(), **cluster.kdc.cache(principal), "HOME": str(work)}
-    ticket = pathlib.Path(shutil.copy(environment["KRB5CCNAME"], work / f"ticket-{principal}"))
+    login = cluster.kdc.cache(principal)
+    ticket = pathlib.Path(shutil.copy(login["KRB5CCNAME"], work / f"ticket-{principal}"))
     os.chown(ticket, own.pw_uid, own.pw_gid)
     words = ["setpriv", "--reuid", account, "--regid", own.pw_gid, "--clear-groups", *command]
-    return [str(word) for word in words], {**environment, "KRB5CCNAME": str(ticket)}
+    return [str(word) for word in words], {**(environment or cluster.client_environment()), "KRB5CCNAME": str(ticket), "HOME": str(work)}
 
 
-def run_as(cluster, work, account, principal, command):
-    words, environment = as_user(cluster, work, account, principal, command)
-    return subprocess.run(words, capture_output=True, text=True, timeout=180, env=environment, cwd=work)
+def run_as(cluster, work, account, principal, command, environment=None):
+    words, environment = as_user(cluster, work, account, principal, command, environment)
+    return subprocess.run(words, capture_output=True, text=True, timeout=300, env=environment, cwd=work)
 
 
 LOGS = "org.apache.hadoop.yarn.client.cli.LogsCLI"
@@ -163,7 +164,6 @@ def kerberos_logs(cluster, work):
     assert shown.stdout.count("Container: container_") >= 2 and "ApplicationMaster" in shown.stdout, shown.stdout[-2000:]
     refused = run_as(cluster, work, "nobody", "bob", cluster.java_command(LOGS, "-applicationId", app_id, "-appOwner", cluster.user))
     assert refused.returncode != 0 and "ApplicationMaster" not in refused.stdout, refused
-    print(refused.stderr[-1500:])
     require_success(subprocess.run(fairlead(app_id), capture_output=True, text=True, env=cluster.client_environment(), timeout=60), "fairlead logs")
     refused = run_as(cluster, work, "nobody", "bob", fairlead(app_id))
     assert refused.returncode != 0 and "ApplicationMaster" not in refused.stdout, refused
@@ -178,8 +178,9 @@ SUBMITTER = "games"  # an account of every Debian
     *GATHERED, *MOUNTED, ("yarn.nodemanager.container-executor.class", "org.apache.hadoop.yarn.server.nodemanager.LinuxContainerExecutor"),
     ("allowed.system.users", SUBMITTER))), own_cluster=True)
 def kerberos_containers_of_users(cluster, work):
-    """With LinuxContainerExecutor a MapReduce job runs as the principal's account, which alone can read its tokens and its logs."""
-    for shared in (cluster.directory / "staging", cluster.directory / "gathered"):
+    """With LinuxContainerExecutor a MapReduce job runs as the principal's account, which alone can read its tokens and its logs; shuffle services of the
+    node can read what it writes, and what Spark writes."""
+    for shared in (cluster.directory / "staging", cluster.directory / "gathered", cluster.directory / "spark"):
         shared.mkdir(exist_ok=True)
         shared.chmod(0o1777)
     shutil.chown(work, SUBMITTER)
@@ -202,3 +203,11 @@ def kerberos_containers_of_users(cluster, work):
     assert "MRAppMaster" in shown.stdout, shown.stdout[-2000:]
     refused = run_as(cluster, work, "nobody", "bob", cluster.java_command(LOGS, "-applicationId", app_id, "-appOwner", SUBMITTER))
     assert refused.returncode != 0 and "MRAppMaster" not in refused.stdout, refused
+    text_file(work / "text")
+    command, environment = cluster.spark_command(
+        "--deploy-mode", "cluster", "--num-executors", "2", "--conf", "spark.pyspark.python=/usr/bin/python3",
+        "--conf", "spark.pyspark.driver.python=/usr/bin/python3", "--conf", "spark.shuffle.service.enabled=true",
+        "--conf", "spark.shuffle.readHostLocalDisk=false", peers.HERE / "wordcount.py", work / "text", work / "counts")
+    spark = run_as(cluster, work, SUBMITTER, SUBMITTER, command, environment)
+    require_success(spark, "spark-submit")
+    assert (work / "counts").owner() == SUBMITTER and (work / "counts").stat().st_size > 0
