@@ -141,9 +141,9 @@ def idle(cluster, _work, fault):
     cluster.await_sums(2)
 
 
-def spark(cluster, work, fault):
+def spark(cluster, work, fault, *options):
     """Two executors and a master keep their containers, and no task runs again."""
-    job = PausedJob(cluster, work, "--deploy-mode", "cluster", "--num-executors", "2", rounds=2)
+    job = PausedJob(cluster, work, "--deploy-mode", "cluster", "--num-executors", "2", *options, rounds=2)
     app_id = job.await_round(1)
     before = container_processes(app_id)
     assert len(before) == 3, before
@@ -160,9 +160,9 @@ def spark(cluster, work, fault):
     cluster.await_sums(0)
 
 
-def spark_client(cluster, work, fault):
+def spark_client(cluster, work, fault, *options):
     """The driver outside; an executor that is asked for after the change is granted by the new leader."""
-    job = PausedJob(cluster, work, "--deploy-mode", "client", "--num-executors", "2", rounds=1)
+    job = PausedJob(cluster, work, "--deploy-mode", "client", "--num-executors", "2", *options, rounds=1)
     app_id = job.await_round(1)
     before = container_processes(app_id)
     fault(cluster, cluster.await_active())

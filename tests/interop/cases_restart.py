@@ -50,9 +50,9 @@ def map_outputs_outlive_executors(cluster, work):
     require_end(cluster, app_id)
 
 
-def master_killed(cluster, work):
+def master_killed(cluster, work, *options):
     """Cluster mode: the driver dies with its master, and a second attempt does the whole job."""
-    job = PausedJob(cluster, work, "--deploy-mode", "cluster", "--num-executors", "2")
+    job = PausedJob(cluster, work, "--deploy-mode", "cluster", "--num-executors", "2", *options)
     app_id = job.await_round()
     first = container_processes(app_id)
     kill([master(app_id)])

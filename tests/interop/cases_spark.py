@@ -22,20 +22,20 @@ def word_count(cluster, work, *options):
     return run
 
 
-def client_mode(cluster, work):
-    run = word_count(cluster, work, "--deploy-mode", "client", "--num-executors", "2")
+def client_mode(cluster, work, *options):
+    run = word_count(cluster, work, "--deploy-mode", "client", "--num-executors", "2", *options)
     app = require_end(cluster, re.search(r"APPLICATION (\S+)", run.stdout)[1])
     assert app["queue"] == "root.alpha", app
 
 
-def cluster_mode(cluster, work):
-    run = word_count(cluster, work, "--deploy-mode", "cluster", "--num-executors", "2")
+def cluster_mode(cluster, work, *options):
+    run = word_count(cluster, work, "--deploy-mode", "cluster", "--num-executors", "2", *options)
     require_end(cluster, re.search(r"Submitted application (application_\w+)", run.stderr)[1])
 
 
-def dynamic_allocation(cluster, work):
+def dynamic_allocation(cluster, work, *options):
     """All executors idle out and are given back; a later job reads their map outputs from the shuffle services."""
-    job = PausedJob(cluster, work, "--deploy-mode", "client", *(
+    job = PausedJob(cluster, work, "--deploy-mode", "client", *options, *(
         word for key, value in {
             "spark.shuffle.service.enabled": "true", "spark.dynamicAllocation.enabled": "true",
             "spark.dynamicAllocation.shuffleTracking.enabled": "false", "spark.dynamicAllocation.initialExecutors": 2,

@@ -1,6 +1,7 @@
 """A YARN cluster on this machine for real clients: a resource manager and nodes, each Fairlead's or Hadoop's own, started with nothing
 but Hadoop's configuration files."""
 import base64
+import contextlib
 import getpass
 import hashlib
 import hmac
@@ -36,6 +37,7 @@ class Cluster(Daemons):
         self.kdc = None
         self.tls = None
         self.user = getpass.getuser()  # whose ticket clients have: staging directories belong to him
+        self.ticket, self.tokens = self.user, None
         (self.scheduler, self.tracker, self.client, self.admin, self.web, self.shuffle, self.history,
          self.history_web, self.history_admin) = peers.free_ports(9)
 
@@ -49,7 +51,8 @@ class Cluster(Daemons):
     def secure(self, core, yarn, mapred):
         """Kerberos as docs/kerberos.md sets it up; every node of this machine has the name localhost."""
         if self.kdc is None:
-            self.kdc = kdc.Kdc(self.directory / "kdc", ["rm/localhost", "nm/localhost", "jhs/localhost", "hdfs/localhost", "HTTP/localhost", "livy", "alice", "bob", self.user])
+            self.kdc = kdc.Kdc(self.directory / "kdc", ["rm/localhost", "nm/localhost", "jhs/localhost", "hdfs/localhost", "HTTP/localhost", "livy", "alice", "bob", "games", self.user],
+                               life=self.spec.ticket_life)
             (self.directory / "http-secret").write_bytes(os.urandom(32))
             (self.directory / "http-secret").chmod(0o600)
         core.update({"hadoop.security.authentication": "kerberos", "hadoop.rpc.protection": self.spec.kerberos,
@@ -81,10 +84,13 @@ class Cluster(Daemons):
         return f"{'https' if self.spec.https else 'http'}://127.0.0.1:{self.web}{path}"
 
     def jvm(self):
-        words = [*peers.JVM, *peers.OPENS]
-        if self.kdc:
-            words += [f"-Djava.security.krb5.conf={self.kdc.directory}/krb5.conf", "--add-exports=java.security.jgss/sun.security.krb5=ALL-UNNAMED"]
-        return words
+        return [*peers.JVM, *peers.OPENS, *self.jvm_kerberos()]
+
+    def jvm_kerberos(self):
+        """What a JVM needs to be told of the KDC."""
+        if not self.kdc:
+            return []
+        return [f"-Djava.security.krb5.conf={self.kdc.directory}/krb5.conf", "--add-exports=java.security.jgss/sun.security.krb5=ALL-UNNAMED"]
 
     def daemon_environment(self):
         return {**os.environ, **({"KRB5_CONFIG": self.kdc.environment["KRB5_CONFIG"], "KRB5RCACHEDIR": str(self.kdc.directory)} if self.kdc else {})}
@@ -191,7 +197,10 @@ class Cluster(Daemons):
     def java_node_keys(self, number):
         """What a Java NodeManager needs to be told besides: its auxiliary services' classes, and a port that outlives a restart."""
         aux = "yarn.nodemanager.aux-services"
+        # A node's tickets are of its machine's name, wherever it listens.
+        own = {"yarn.nodemanager.principal": f"nm/localhost@{kdc.REALM}"} if self.kdc else {}
         return {
+            **own,
             f"{aux}.mapreduce_shuffle.class": "org.apache.hadoop.mapred.ShuffleHandler",
             f"{aux}.spark_shuffle.class": "org.apache.spark.network.yarn.YarnShuffleService",
             f"{aux}.spark_shuffle.classpath": f"{peers.aux()}/*",
@@ -209,8 +218,17 @@ class Cluster(Daemons):
         environment = {**os.environ, "HADOOP_CONF_DIR": str(conf), "JAVA_HOME": peers.java_home(), **{
             f"HADOOP_{part}_HOME": str(self.directory) for part in ("COMMON", "YARN", "HDFS")}}
         log4j = f"-Dlog4j.configuration=file:{self.directory}/log4j-daemon.properties"
-        self.spawn(name, [peers.java(), f"-Xmx{heap}m", *self.jvm(), log4j, "-cp", f"{conf}:{jars or self.hadoop}/*", main],
+        before = f"{self.secure_io()}:" if self.kdc else ""
+        self.spawn(name, [peers.java(), f"-Xmx{heap}m", *self.jvm(), log4j, "-cp", f"{before}{conf}:{jars or self.hadoop}/*", main],
                    env=environment, cwd=self.directory)
+
+    def secure_io(self):
+        """The compiled class of tests/interop/java/secure_io."""
+        classes = self.directory / "secure-io"
+        if not classes.exists():
+            subprocess.run([peers.java() + "c", "-nowarn", "-proc:none", "-d", classes, "-cp", f"{self.hadoop}/*",
+                            peers.HERE / "java/secure_io/SecureIOUtils.java"], check=True)
+        return classes
 
     def start_rm(self, heap=512):
         """`heap`: of a Java resource manager, in MiB."""
@@ -306,8 +324,21 @@ class Cluster(Daemons):
         apps = (self.get("/ws/v1/cluster/apps")["apps"] or {}).get("app", [])
         return sorted(apps, key=lambda app: app["startedTime"])
 
+    @contextlib.contextmanager
+    def logins(self, ticket=None, tokens=None):
+        """Clients that start meanwhile have this principal's ticket, if any, and the tokens of this file."""
+        self.ticket, self.tokens = ticket, tokens
+        try:
+            yield
+        finally:
+            self.ticket, self.tokens = self.user, None
+
     def client_environment(self):
-        own = self.kdc.cache(self.user) if self.kdc else os.environ
+        own = os.environ
+        if self.kdc:
+            own = self.kdc.cache(self.ticket) if self.ticket else self.kdc.without_ticket("nobody")
+        if self.tokens:
+            own = {**own, "HADOOP_TOKEN_FILE_LOCATION": str(self.tokens)}
         return {**own, "HADOOP_CONF_DIR": str(self.conf), "YARN_CONF_DIR": str(self.conf), "JAVA_HOME": peers.java_home()}
 
     def java_command(self, main, *arguments):
@@ -345,17 +376,18 @@ class Cluster(Daemons):
         python = shutil.which("python3")
         work = self.directory / "spark"
         work.mkdir(exist_ok=True)
+        words = [*peers.JVM, *self.jvm_kerberos()]
         command = [home / "bin/spark-submit", "--master", "yarn"]
         for key, value in {
                 "spark.yarn.jars": f"local:{home}/jars/*", "spark.pyspark.python": python, "spark.pyspark.driver.python": python,
                 "spark.driver.memory": "512m", "spark.executor.memory": "512m", "spark.executor.cores": 1, "spark.yarn.am.memory": "512m",
                 "spark.driver.host": "127.0.0.1", "spark.ui.enabled": "false", "spark.sql.shuffle.partitions": 4,
-                **dict.fromkeys(("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions"), " ".join(peers.JVM)),
+                **dict.fromkeys(("spark.driver.extraJavaOptions", "spark.executor.extraJavaOptions", "spark.yarn.am.extraJavaOptions"), " ".join(words)),
                 "spark.yarn.queue": "root.alpha", "spark.shuffle.service.port": self.shuffle, "spark.hadoop.fs.defaultFS": "file:///",
                 "spark.yarn.stagingDir": f"file://{work}/staging"}.items():
             command += ["--conf", f"{key}={value}"]
         environment = {**self.client_environment(), "SPARK_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": str(work / "local"),
-                       "SPARK_LAUNCHER_OPTS": " ".join(peers.JVM)}
+                       "SPARK_LAUNCHER_OPTS": " ".join(peers.JVM), "SPARK_SUBMIT_OPTS": " ".join(self.jvm_kerberos())}
         return [str(c) for c in command + list(arguments)], environment
 
     def spark_submit(self, *arguments, **kwargs):

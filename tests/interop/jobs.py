@@ -96,9 +96,10 @@ class Background:
 class PausedJob(Background):
     """paused_job.py on a cluster."""
 
-    def __init__(self, cluster, work, *options, rounds=1, tasks=2, again=False):
+    def __init__(self, cluster, work, *options, rounds=1, tasks=2, again=False, read=None):
         self.cluster, self.work, self.tasks = cluster, work, tasks
-        command, environment = cluster.spark_command(*options, peers.HERE / "paused_job.py", work, rounds, tasks, *["again"] * again)
+        command, environment = cluster.spark_command(*options, peers.HERE / "paused_job.py", work, rounds, tasks, *["again"] * again,
+                                                     *["read", read] * bool(read))
         super().__init__(work, "submit", command, environment)
 
     def await_round(self, number=1, attempt=1, seconds=180):

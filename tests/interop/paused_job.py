@@ -1,10 +1,10 @@
 """A Spark job whose tasks stand still in the middle, so that whatever they run on can be killed meanwhile.
 
-usage: paused_job.py DIR ROUNDS TASKS [again]
+usage: paused_job.py DIR ROUNDS TASKS [again | read FILE]
 
 Each round: every task writes DIR/running-ATTEMPT-ROUND-TASK, waits for DIR/go-ATTEMPT-ROUND, then gives its rows to a shuffle.
 ATTEMPT is the application attempt in cluster mode, 1 in client mode. "again" sums up the last round's shuffle once more, after the
-driver has written DIR/idle and found DIR/go-on. At the end DIR/result tells, for the harness to judge, whether the sums were right, how
+driver has written DIR/idle and found DIR/go-on. "read" counts the lines of a file at the end, of which there must be three. At the end DIR/result tells, for the harness to judge, whether the sums were right, how
 many map tasks ran, how many of them not for the first time, and in which attempt of the application.
 """
 import json
@@ -46,6 +46,8 @@ def main():
         while not (directory / "go-on").exists():
             time.sleep(0.05)
         right.append(dict(sums.collect()) == expected)
+    if sys.argv[4:5] == ["read"]:
+        right.append(context.textFile(sys.argv[5]).count() == 3)
     # Written whole under its final name: the harness reads it as soon as it is there.
     (directory / "result.part").write_text(json.dumps({"right": right, "task_runs": runs.value, "task_retries": retries.value, "attempt": attempt}))
     (directory / "result.part").rename(directory / "result")

@@ -21,6 +21,7 @@ class Spec:
     policy: tuple[tuple[str, str], ...] = ()        # keys of a hadoop-policy.xml, which counts then (hadoop.security.authorization)
     web_login: str = "simple"                       # hadoop.http.authentication.type of such a cluster
     kerberos: str = ""                              # hadoop.rpc.protection of a cluster with Kerberos and a KDC of its own
+    ticket_life: str = "1h"                         # what its KDC gives
     https: str = ""                                 # pages by TLS (yarn.http.policy=HTTPS_ONLY): "pem", Fairlead's own keys, or "jks", Hadoop's files
     capacity: tuple[tuple[str, str], ...] = ()      # keys of a capacity-scheduler.xml below yarn.scheduler.capacity.; its scheduler runs then
 

@@ -31,7 +31,7 @@ wire::hadoop_rpc::Protections ReadProtections(const config::HadoopConf& conf);
 struct DaemonIdentity {
   std::string principal;  // as it is written
   std::string keytab;
-  std::string host;  // stands for _HOST
+  std::string host;  // stands for _HOST; empty: the machine's own name
   std::string rules;
   bool mit = false;
 };

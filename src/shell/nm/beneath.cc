@@ -202,18 +202,20 @@ base::Result<Fd> MakeDirectories(int root, const std::string& below, mode_t mode
       errno = EINVAL;
       return false;
     }
-    bool made = ::mkdirat(at->get(), part.c_str(), 0700) == 0;
+    bool made = ::mkdirat(at->get(), part.c_str(), mode) == 0;
     if (!made && errno != EEXIST) return false;
     Fd next(OpenBeneath(at->get(), part, O_DIRECTORY | (made ? O_RDONLY : O_PATH)));
     if (!next.valid() && (errno == ENOTDIR || errno == ELOOP)) {  // a file or a link in the way
-      if (::unlinkat(at->get(), part.c_str(), 0) < 0 || ::mkdirat(at->get(), part.c_str(), 0700) < 0) return false;
+      if (::unlinkat(at->get(), part.c_str(), 0) < 0 || ::mkdirat(at->get(), part.c_str(), mode) < 0) return false;
       made = true;
       next = Fd(OpenBeneath(at->get(), part, O_RDONLY | O_DIRECTORY));
     }
     struct stat info {};
     if (!next.valid() || ::fstat(next.get(), &info) < 0) return false;
-    // The bit that hands the group down stays as the directory above has it.
-    if (made && ::fchmod(next.get(), mode | (info.st_mode & S_ISGID)) < 0) return false;
+    // A new directory has the bit that hands the group down where the one above has it. A chmod by a user who is not of
+    // that group, such as the agent's, takes the bit away: only where the umask makes one necessary.
+    const bool as_wanted = (info.st_mode & 0777) == mode;
+    if (made && !as_wanted && ::fchmod(next.get(), mode | (info.st_mode & S_ISGID)) < 0) return false;
     *at = std::move(next);
     return true;
   });

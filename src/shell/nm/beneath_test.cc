@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
+#include <grp.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -55,6 +57,30 @@ TEST_F(Beneath, NeverFollowsALink) {
   EXPECT_EQ(Read("victim/file"), "safe");
   EXPECT_FALSE(fs::exists(path_ + "/victim/sub/x"));
   EXPECT_FALSE(MakeDirectories(root_.get(), "a/../../victim/new", 0700));
+}
+
+TEST_F(Beneath, ANewDirectoryHandsTheGroupDownThoughItsUserIsNotOfIt) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root makes directories of others";
+  constexpr uid_t kUser = 4711;
+  constexpr gid_t kAgents = 4712;
+  const std::string top = path_ + "/root";
+  ASSERT_EQ(::chmod(path_.c_str(), 0755), 0);
+  ASSERT_EQ(::chown(top.c_str(), kUser, kAgents), 0);
+  ASSERT_EQ(::chmod(top.c_str(), 02750), 0);
+  const pid_t user = ::fork();
+  if (user == 0) {
+    ::umask(027);
+    const bool became =
+        ::setgroups(0, nullptr) == 0 && ::setresgid(kUser, kUser, kUser) == 0 && ::setresuid(kUser, kUser, kUser) == 0;
+    ::_exit(became && MakeDirectories(root_.get(), "appcache/application", 0710) ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(user, &status, 0), user);
+  ASSERT_EQ(status, 0);
+  struct stat made {};
+  ASSERT_EQ(::stat((top + "/appcache/application").c_str(), &made), 0);
+  EXPECT_EQ(made.st_gid, kAgents);
+  EXPECT_EQ(made.st_mode & 07777, 02710U);
 }
 
 TEST_F(Beneath, PipesAndDevicesDoNotWait) {

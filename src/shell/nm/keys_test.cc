@@ -113,6 +113,15 @@ TEST(NodeKeysTest, WithKerberosContainersRunAsTheirSubmitters) {
   EXPECT_EQ(secured->run_as.always, "");
 }
 
+TEST(NodeKeysTest, WithKerberosANodeIsTheMachineWhereverItListens) {
+  config::Settings settings;
+  settings.conf.Set("yarn.nodemanager.address", "127.0.0.2:0");
+  UseKerberos(settings);
+  const auto read = ReadNmSettings(settings);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->kerberos->host, "");  // 127.0.0.2 has a name nowhere, and no key
+}
+
 TEST(NodeKeysTest, WithKerberosContainersOfOneUserAreWarnedOf) {
   config::Settings settings;
   settings.conf.Set("fairlead.nm.user", "nobody");  // where root starts it

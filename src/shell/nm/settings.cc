@@ -160,7 +160,8 @@ void ReadSecurity(const HadoopConf& conf, NmSettings& out) {
   out.manager.credential = CredentialSource(conf, CredentialPath("node"));
   if (conf.OriginOf(kCredential).file == CredentialPath("node")) out.credential_file = CredentialPath("node");
   if (!IsKerberos(conf)) return;
-  out.kerberos = ReadDaemonIdentity(conf, "yarn.nodemanager", out.manager.listen.host);
+  // The machine's own name, wherever the agent listens (NodeManager.doSecureLogin): nobody asks for tickets for a node.
+  out.kerberos = ReadDaemonIdentity(conf, "yarn.nodemanager", "");
   out.manager.manager_principal = conf.String(kManagerPrincipal, "");
   if (out.manager.manager_principal.empty()) {
     conf.Refuse(kManagerPrincipal, "the resource manager shows by it who it is; write SERVICE/_HOST@REALM");
