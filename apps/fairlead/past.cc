@@ -5,11 +5,14 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/percent.h"
+#include "base/text.h"
 #include "cluster_command.h"
 #include "env_posix/posix_loop.h"
 #include "exit_words.h"
 #include "inspect.h"
 #include "process/rm/own_documents.h"
+#include "process/rm/past_documents.h"
 #include "process/rm/reports.h"
 #include "progress.h"
 #include "shell/rm/moment.h"
@@ -128,6 +131,29 @@ int ShowWhy(const Moment& moment, const PastOptions& options) {
         kNotFound);
   }
   PrintWhy(moment.Report(*app), moment.Pending(*app), options.json);
+  return kOk;
+}
+
+/// "apps?group=running&sort=-id": the name, and the query decoded.
+std::pair<std::string, process::rm::Query> TargetOf(std::string_view target) {
+  const size_t mark = std::min(target.find('?'), target.size());
+  process::rm::Query query;
+  for (const std::string_view pair : base::Split(target.substr(std::min(mark + 1, target.size())), '&')) {
+    const size_t equals = std::min(pair.find('='), pair.size());
+    query[base::PercentDecode(pair.substr(0, equals), true)] =
+        base::PercentDecode(pair.substr(std::min(equals + 1, pair.size())), true);
+  }
+  return {std::string(target.substr(0, mark)), std::move(query)};
+}
+
+int ShowDocument(const shell::RmReplay& replay, base::WallTime at, const std::string& target) {
+  const auto [name, query] = TargetOf(target);
+  const auto document = process::rm::PastDocument(*replay.machine(), replay.now(), at, name, query);
+  if (!document) {
+    return Complain(kCommand, "there is no " + base::VisibleText(name) + "; there are cluster, apps, nodes and queues",
+                    kNotFound);
+  }
+  std::puts(document->ToJson("").c_str());
   return kOk;
 }
 
@@ -329,6 +355,7 @@ int ShowMoment(const PastOptions& options) {
       stderr, "as of %s%s\n", TimeText(at->ms).c_str(),
       at->ms - changed.ms < kQuietMs ? "" : (", as the resource manager left it at " + TimeText(changed.ms)).c_str());
   if (!options.why.empty()) return ShowWhy(moment, options);
+  if (!options.document.empty()) return ShowDocument(**replay, *at, options.document);
   if (options.nodes) {
     PrintNodes(moment.Nodes(), options.json);
   } else if (options.queues) {

@@ -14,6 +14,7 @@ struct PastOptions {
   bool apps = false;
   bool all = false;  // ended applications, too
   std::string why;
+  std::string document;  // of /fairlead/v1, with its query
   std::string story;
   std::string diff;  // a profile, or a file of queues
   std::string out;   // directory for the comparison's report

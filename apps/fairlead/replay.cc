@@ -116,7 +116,11 @@ void AddReplay(CLI::App& app, int& exit_code) {
       replay->add_flag("--queues", past.queues, "--at: as 'fairlead queues' shows them"),
       replay->add_flag("--nodes", past.nodes, "--at: as 'fairlead nodes' shows them"),
       replay->add_flag("--apps", past.apps, "--at: as 'fairlead apps' shows them"),
-      replay->add_option("--why", past.why, "--at: APP, why its asks waited, as 'fairlead why' says it")};
+      replay->add_option("--why", past.why, "--at: APP, why its asks waited, as 'fairlead why' says it"),
+      replay->add_option(
+          "--document", past.document,
+          "--at: NAME or NAME?QUERY, what REST's /fairlead/v1/NAME would have said: cluster, apps, nodes, "
+          "queues")};
   for (CLI::Option* part : parts) {
     part->needs(at);
     for (CLI::Option* other : parts) {

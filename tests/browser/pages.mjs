@@ -258,6 +258,25 @@ async function whatPeopleDo() {
   await page.close();
 }
 
+// Back to when no application had come, by the slider and the keyboard, and to now again.
+async function past() {
+  const page = await open("/cluster");
+  await page.waitForSelector(`td a[href='/cluster/app/${app}']`);
+  await page.focus("#past input");
+  await page.keyboard.press("Home");
+  await page.waitForFunction(() => document.getElementById("freshness").textContent.startsWith("as it was at "));
+  assert.match(page.url(), /[?&]at=\d+/);
+  assert.equal(await page.locator(`td a[href='/cluster/app/${app}']`).count(), 0);
+  await page.click("nav a:has-text('Queues')");
+  await page.waitForSelector("h1:has-text('Queues')");
+  assert.match(page.url(), /[?&]at=\d+/);
+  assert.equal(await page.locator("button:has-text('Refresh')").count(), 0, "what is over can be changed");
+  await check(page, "/cluster/scheduler of then");
+  await page.click("#past button");
+  await page.waitForFunction(() => document.getElementById("freshness").textContent === "live");
+  await page.close();
+}
+
 // A daemon that is cut off without a word, and comes back.
 async function cutOff() {
   for (const [path, calls] of [["/cluster", "**/fairlead/v1/**"], [`${shuffle}/`, "**/status*"]]) {
@@ -283,6 +302,7 @@ try {
   await hostileWords(`${worker}/`, 0);
   await standalone();
   await whatPeopleDo();
+  await past();
   await cutOff();
   console.log(`${checked} pages checked`);
 } catch (error) {

@@ -778,11 +778,11 @@ class OnACluster(unittest.TestCase):
         for path, methods in read("/openapi.json")["paths"].items():
             if "get" not in methods or "servers" in methods or path in ("/openapi.json", "/credentials", "/pass"):  # the last two: with fairlead.auth=credentials
                 continue
-            shown = read(path.replace("{id}", ids.get("/" + path.split("/")[1], "")))
-            for field in methods["get"]["responses"]["200"]["content"]["application/json"]["schema"]["required"]:
+            shown = read(path.replace("{id}", ids.get("/" + path.split("/")[1], "")).replace("{document}", f"nodes?at={read('/past')['to_ms']}"))
+            for field in methods["get"]["responses"]["200"]["content"]["application/json"]["schema"].get("required", ()):
                 self.assertIn(field, shown, path)
             asked += 1
-        self.assertEqual(asked, 10)
+        self.assertEqual(asked, 12)
 
     def test_an_unknown_address_of_hadoops_rest_is_hadoops_404(self):
         page = re.search(r"page +http://(\S+?)/", (self.work / "up.log").read_text()).group(1)
@@ -1080,6 +1080,27 @@ class OnACluster(unittest.TestCase):
         self.assertRegex(self.past("--at", ran).stdout, r"^2 nodes, 1 application running and 0 pending, \d+ containers?, ")
         self.assertEqual(json.loads(self.past("--at", ran, "--json").stdout)["appsRunning"], 1)
         self.assertEqual(self.past("--at", ran, "--why", app[:-4] + "9999").returncode, 4)
+
+    def test_the_pages_can_be_told_of_then(self):
+        app = self.finished_job()
+        ran = next(part["fromMs"] for part in self.story_of(app)["story"] if part["what"].startswith("its master has registered"))
+        kept = self.cluster_says("past")
+        self.assertLess(kept["from_ms"], ran)
+        self.assertGreaterEqual(kept["to_ms"], ran)
+        then = self.cluster_says(f"past/apps?at={ran}&group=running")
+        self.assertEqual([(one["id"], one["state"]) for one in then["apps"]], [(app, "RUNNING")])
+        self.assertEqual(self.cluster_says(f"past/apps?at={ran}&group=ended&text={app}")["total"], 0)
+        self.assertEqual(self.cluster_says(f"past/cluster?at={ran}")["apps"].get("RUNNING"), 1)
+        for name in ("cluster", "nodes", "queues"):
+            now = self.cluster_says(name)
+            self.assertLessEqual(set(self.cluster_says(f"past/{name}?at={ran}")), set(now), name)
+        self.assertEqual({one["id"] for one in self.cluster_says(f"past/nodes?at={ran}")["nodes"]}, {one["id"] for one in self.cluster_says("nodes")["nodes"]})
+        for address, status, words in (("past/apps?at=1", 404, "is not kept"), ("past/nothing?at=" + str(ran), 404, "there is no nothing"), ("past/apps", 400, "milliseconds"),
+                                       ("past/apps?at=-5", 400, "milliseconds"), ("past/apps?at=99999999999999999999", 400, "milliseconds")):
+            with self.assertRaises(urllib.error.HTTPError) as refused:
+                self.cluster_says(address)
+            self.assertEqual(refused.exception.code, status, address)
+            self.assertIn(words, json.loads(refused.exception.read())["error"], address)
 
     def test_what_a_journal_cannot_tell_is_said(self):
         self.finished_job()

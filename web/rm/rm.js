@@ -102,8 +102,15 @@ if (caller) sessionStorage.setItem("user.name", caller);
 
 const asCaller = (path) => (caller ? `${path}${path.includes("?") ? "&" : "?"}user.name=${encodeURIComponent(caller)}` : path);
 
-async function get(path) {
+// `?at=` shows the cluster as it was at that moment (milliseconds), where that can be told.
+const PAST = /^(cluster|apps|nodes|queues)(\?|$)/;
+const atAsked = () => Number(query().get("at")) || 0;
+const inPast = (path) => (atAsked() && PAST.test(path) ? `past/${path}${path.includes("?") ? "&" : "?"}at=${atAsked()}` : path);
+
+async function get(asked) {
+  const path = inPast(asked);
   const response = await fetchSoon(asCaller(`/fairlead/v1/${path}`), { headers: { Accept: "application/json" } });
+  if (response.status === 404 && path !== asked) throw new Error((await response.json()).error);
   if (response.status === 404) return null;
   if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
   return response.json();
@@ -171,7 +178,7 @@ function action(title, question, field, then, changes) {
     render();
   } }, title);
 }
-const actions = (...buttons) => el("div", { class: "chips actions" }, buttons);
+const actions = (...buttons) => atAsked() ? undefined : el("div", { class: "chips actions" }, buttons);
 
 // ---- what happened lately, and how it went
 
@@ -228,6 +235,7 @@ const SPANS = [["3600", "hour"], ["86400", "day"], ["2592000", "month"]];
 const mebibytes = (value) => mib(Math.round(value));
 
 async function charts(queue) {
+  if (atAsked()) return [];
   const span = query().get("span") ?? "3600";
   const { samples } = await get(`history?${new URLSearchParams({ queue, span_s: span })}`);
   const times = samples.map((sample) => sample.at_ms);
@@ -255,11 +263,11 @@ function tiles(cluster) {
     bar(capacity[key], used[key], { label: `${title}: ${percent(share(used[key], capacity[key]))} used` }));
   const nodes = cluster.nodes;
   const troubled = Object.entries(nodes).filter(([name, count]) => name !== "RUNNING" && count > 0).map(([name, count]) => `${count} ${words(name)}`);
-  const waiting = Object.entries(cluster.waiting).sort((a, b) => b[1] - a[1]).map(([reason, count]) => `${count} wait${count === 1 ? "s" : ""}: ${words(reason)}`);
+  const waiting = Object.entries(cluster.waiting ?? {}).sort((a, b) => b[1] - a[1]).map(([reason, count]) => `${count} wait${count === 1 ? "s" : ""}: ${words(reason)}`);
   const unread = cluster.unread_rows ? tile("State", `${cluster.unread_rows} not read`, el("span", { class: "why" }, `left out of this run and kept, ${cluster.unread_first} for one; the log tells more`)) : "";
   return el("div", { class: "tiles" }, unread, meter("Memory", "memory_mib", mib), meter("Cores", "vcores", String),
     tile("Applications", `${cluster.apps.RUNNING ?? 0} running`, el("span", { class: "soft" }, `${(cluster.apps.ACCEPTED ?? 0) + (cluster.apps.SUBMITTED ?? 0)} pending`)),
-    tile("Containers", `${cluster.containers} running`, el("span", { class: waiting.length ? "why" : "soft" }, waiting.join(", ") || "none waits")),
+    tile("Containers", `${cluster.containers} running`, el("span", { class: waiting.length ? "why" : "soft" }, waiting.join(", ") || (cluster.waiting ? "none waits" : ""))),
     tile("Nodes", `${nodes.RUNNING ?? 0} running`, el("span", { class: troubled.length || !nodes.RUNNING ? "why" : "soft" }, troubled.join(", ") || (nodes.RUNNING ? "none in trouble" : "nothing can run"))));
 }
 
@@ -475,7 +483,7 @@ async function nodes() {
   const answer = await get(`nodes?${new URLSearchParams({ text: query().get("text") ?? "", offset: offsetAsked(), limit: PAGE_SIZE })}`);
   const search = el("input", { type: "search", placeholder: "Search host, rack, state   ( / )", "aria-label": "Search nodes", value: query().get("text") ?? "", id: "search" });
   search.addEventListener("input", () => { clearTimeout(search.timer); search.timer = setTimeout(() => go("/cluster/nodes", { text: search.value, offset: "" }, "replaceState"), 250); });
-  const out = answer.drained.map(({ host, since_ms, by }) => el("p", {}, `Not to be used: ${host}`, by ? [" by ", by, ", ", time(since_ms)] : "", " ", action("Take back", `Take ${host} back into service?`, undefined, () => act("PUT", `/fairlead/v1/nodes/${encodeURIComponent(host)}/state`, { state: "RUNNING" }))));
+  const out = (answer.drained ?? []).map(({ host, since_ms, by }) => el("p", {}, `Not to be used: ${host}`, by ? [" by ", by, ", ", time(since_ms)] : "", " ", action("Take back", `Take ${host} back into service?`, undefined, () => act("PUT", `/fairlead/v1/nodes/${encodeURIComponent(host)}/state`, { state: "RUNNING" }))));
   for (const { host, from_ms, until_ms, by } of answer.maintenance ?? []) {
     out.push(el("p", {}, `Maintenance of ${host} from `, time(from_ms), " to ", time(until_ms), " by ", by, " ", action("Cancel", `Cancel the maintenance of ${host}?`, undefined, () => act("PUT", `/fairlead/v1/nodes/${encodeURIComponent(host)}/maintenance`, { cancel: true }))));
   }
@@ -569,6 +577,32 @@ async function tellAbout() {
   document.getElementById("about").textContent = `${cluster.name && `, cluster ${cluster.name}`}, scheduler profile ${cluster.profile}${cluster.wishes === "none" ? "" : ` (wishes ${cluster.wishes})`}, up since ${time(cluster.id)}`;
 }
 
+// ---- the time that is kept, as a slider above the pages that can be told of then
+
+const KEPT_MS = 60_000;
+const slider = document.getElementById("past");
+const [moment, moments, toNow] = ["input", "output", "button"].map((name) => slider.querySelector(name));
+moment.addEventListener("input", () => { moments.textContent = time(moment.value); });
+moment.addEventListener("change", () => go(location.pathname, { at: moment.value, offset: "" }));
+toNow.addEventListener("click", () => go(location.pathname, { at: "", offset: "" }));
+let kept = null;  // null: nothing is, or not for this caller
+let keptAt = 0;
+
+async function tellKept() {
+  const told = [applications, queues, nodes].includes(pageOf(location.pathname));
+  if (told && Date.now() - keptAt > KEPT_MS) {
+    keptAt = Date.now();
+    kept = await get("past").catch(() => null);
+  }
+  slider.hidden = !told || !kept;
+  for (const link of document.querySelectorAll("nav a")) link.search = atAsked() ? `?at=${atAsked()}` : "";
+  if (slider.hidden || document.activeElement === moment) return;
+  [moment.min, moment.max, moment.step] = [kept.from_ms, kept.to_ms, 1000];
+  moment.value = atAsked() || kept.to_ms;
+  moments.textContent = atAsked() ? time(atAsked()) : `now; kept since ${time(kept.from_ms)}`;
+  toNow.hidden = !atAsked();
+}
+
 let turn = 0;
 let timer = 0;
 let lastGood = 0;
@@ -599,12 +633,13 @@ async function render() {
     document.title = `${title} · Fairlead`;
     if (lastGood === 0) tellAbout();
     lastGood = Date.now();
-    tell("live");
+    tell(atAsked() ? `as it was at ${time(atAsked())}` : "live");
   } catch (error) {
     if (mine !== turn) return;
-    tell(`The resource manager does not answer (${error.message}).${oldness(lastGood)}`, "stale");
+    tell(atAsked() ? `What was then cannot be told: ${error.message}` : `The resource manager does not answer (${error.message}).${oldness(lastGood)}`, "stale");
   }
-  if (!document.hidden) timer = setTimeout(render, REFRESH_MS);
+  tellKept();
+  if (!document.hidden && !atAsked()) timer = setTimeout(render, REFRESH_MS);
 }
 
 // Where an element stands below the page, to find what stands there after the next refresh; null: not in the page.

@@ -72,6 +72,19 @@ struct JournalFacts {
   int64_t disk_free = 0;      // bytes
 };
 
+/// Where decisions are kept, and what they tell of earlier moments.
+struct KeptJournal {
+  /// Nothing: there is none.
+  std::function<std::optional<JournalFacts>()> facts;
+  // Both block, and may be called on any thread. Errors: ENOENT: that is not kept.
+  struct Span {
+    base::WallTime from, to;
+  };
+  std::function<base::Result<Span>()> span;
+  /// The JSON of a PastDocument; `target`: its name and query.
+  std::function<base::Result<std::string>(base::WallTime at, const std::string& target)> tell;
+};
+
 struct ResourceManagerOptions {
   fairlead::rm::Config core;
   /// Makes the scheduler for this run; its containers carry the epoch.
@@ -130,8 +143,8 @@ struct ResourceManagerOptions {
   /// The store takes nothing any more (fenced or gone), and no decision is made any more: the process has to end.
   std::function<void(const std::string& why)> on_store_lost;
   std::function<void(const Batch&)> on_batch;
-  /// Of the journal that on_batch writes; nothing, or empty: there is none.
-  std::function<std::optional<JournalFacts>()> journal;
+  /// That on_batch writes.
+  std::optional<KeptJournal> journal;
   /// Whether this process may act now (env::Elector); empty: always. While it says false nothing is decided or told;
   /// Resume goes on.
   std::function<bool()> may_act;

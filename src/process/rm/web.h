@@ -130,6 +130,7 @@ class Web {
   bool DelegationOperation(const http::Request& request, const Reply& reply);
   // web_ask.cc
   void WhatIf(const http::Request& request, const Reply& reply);
+  void Past(const http::Request& request, const Segments& path, const Reply& reply);
   void AppWhen(const http::Request& request, const App& app, const Reply& reply);
   // web_metrics.cc
   void Metrics(const Reply& reply);

@@ -24,6 +24,7 @@
 #include "shell/base/view_access.h"
 #include "shell/callers/callers.h"
 #include "shell/rm/journal.h"
+#include "shell/rm/past_teller.h"
 #include "shell/rm/queue_file.h"
 #include "shell/rm/replay.h"
 #include "shell/rm/settings.h"
@@ -34,6 +35,7 @@ namespace fairlead::shell {
 
 namespace {
 
+constexpr char kJournalFile[] = "/rm.journal";  // in the state directory
 constexpr base::Duration kReloadInterval = base::Duration::Seconds(1);
 
 /// The daemon's parts, in the order in which they are made.
@@ -74,7 +76,7 @@ void OpenJournal(Daemon& daemon, const config::HadoopConf& conf, const RmSetting
   if (settings.journal_bytes_max == 0) return;
   daemon.journal_header = RmJournalHeader(conf, settings);
   auto journal =
-      JournalWriter::Open(*daemon.loop, *daemon.disk, settings.state_directory + "/rm.journal", daemon.journal_header,
+      JournalWriter::Open(*daemon.loop, *daemon.disk, settings.state_directory + kJournalFile, daemon.journal_header,
                           settings.journal_bytes_max, [log = daemon.log.get()](const std::string& why) {
                             log->Warn("the journal has ended", {{"reason", why}});
                           });
@@ -148,8 +150,16 @@ void Observe(Daemon& daemon, const RmSettings& settings, process::rm::ResourceMa
     SetState(header, batch.machine);
     daemon.journal->BeginSegment(header);
   };
-  options.journal = [&daemon, most = settings.journal_bytes_max,
-                     directory = settings.state_directory]() -> std::optional<process::rm::JournalFacts> {
+  process::rm::KeptJournal& kept = options.journal.emplace();
+  const std::string file = settings.state_directory + kJournalFile;
+  kept.span = [file]() -> base::Result<process::rm::KeptJournal::Span> {
+    const auto found = FindSegments(*env_posix::MakePosixDisk(), file);
+    if (!found) return found.error();
+    return process::rm::KeptJournal::Span{found->begins(), found->ends};
+  };
+  kept.tell = [file](base::WallTime at, const std::string& target) { return TellPast(file, at, target); };
+  kept.facts = [&daemon, most = settings.journal_bytes_max,
+                directory = settings.state_directory]() -> std::optional<process::rm::JournalFacts> {
     if (!daemon.journal) return {};
     const JournalWriter::Size size = daemon.journal->size();
     const auto space = daemon.disk->Space(directory);

@@ -1,0 +1,77 @@
+#include <cerrno>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "process/rm/questions.h"
+#include "process/rm/web.h"
+#include "process/rm/web_resources.h"
+
+// The cluster as it was, for the pages: /fairlead/v1/past, past/cluster, past/apps, past/nodes and past/queues. The
+// journal tells it (KeptJournal), in its turn with the other questions.
+
+namespace fairlead::process::rm {
+
+using endpoints::rest::Document;
+
+namespace {
+
+/// Milliseconds since 1970; nothing: there is no such number.
+std::optional<base::WallTime> MomentOf(const Query& query) {
+  const std::string_view text = Asked(query, "at");
+  int64_t ms = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), ms);
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size() || ms < 0) return std::nullopt;
+  return base::WallTime{ms};
+}
+
+/// NAME?QUERY, without what is not the document's own.
+std::string TargetOf(const std::string& name, const Query& query) {
+  std::string target = name;
+  for (const auto& [key, value] : query) {
+    if (key == "at" || key == "user.name") continue;
+    target += (target.size() == name.size() ? "?" : "&") + http::PercentEncode(key) + "=" + http::PercentEncode(value);
+  }
+  return target;
+}
+
+http::Response NotTold(const base::Error& error) {
+  return http::JsonResponse(error.code == ENOENT ? 404 : 500,
+                            Document::Object().Add("error", error.message).ToJson(""));
+}
+
+}  // namespace
+
+// GET past: from when to when something is kept. GET past/NAME?at=MS&...: PastDocument.
+void Web::Past(const http::Request& request, const Segments& path, const Reply& reply) {
+  const std::string user = http::CallerOf(request);
+  if (manager_.ViewerOf(user).acls && RefuseStranger(user, reply)) return;  // it names every application
+  const auto& journal = manager_.options().journal;
+  if (!journal || !journal->facts()) return OwnError(reply, 404, "no journal is kept (fairlead.rm.journal-bytes)");
+  const auto made = std::make_shared<http::Response>();
+  std::function<Questions::Work()> begin;
+  if (path.empty()) {
+    begin = [made, span = journal->span] {
+      return [made, span] {
+        const auto kept = span();
+        *made = kept ? http::JsonResponse(
+                           200, Document::Object().Add("from_ms", kept->from.ms).Add("to_ms", kept->to.ms).ToJson(""))
+                     : NotTold(kept.error());
+      };
+    };
+  } else {
+    const std::optional<base::WallTime> at = MomentOf(request.query);
+    if (!at) return OwnError(reply, 400, "at: write milliseconds since 1970");
+    begin = [made, at = *at, target = TargetOf(path[0], request.query), tell = journal->tell] {
+      return [made, at, target, tell] {
+        auto document = tell(at, target);
+        *made = document ? http::JsonResponse(200, *std::move(document)) : NotTold(document.error());
+      };
+    };
+  }
+  if (!questions_->Ask(request.asker, begin, [made, reply] { reply(std::move(*made)); })) {
+    OwnError(reply, 503, "too many questions are being answered; ask again in some seconds");
+  }
+}
+
+}  // namespace fairlead::process::rm
