@@ -6,6 +6,7 @@
 #include "ask.h"
 #include "cluster_command.h"
 #include "commands.h"
+#include "engine/settings/spark_settings.h"
 #include "profiles/profile.h"
 #include "shell/base/common_keys.h"
 #include "shell/base/settings.h"
@@ -124,6 +125,7 @@ constexpr DaemonKeys kDaemonKeys[] = {
     {"shuffle", "Shuffle service", shell::ShuffleKeys},
     {"spark-master", "Standalone Master", shell::MasterKeys},
     {"spark-worker", "Standalone Worker", shell::WorkerKeys},
+    {"submit", "Jobs of the engine", engine::SparkSettings},
 };
 
 void ListKeys(const std::string& daemon, bool as_json, bool markdown) {
@@ -207,8 +209,8 @@ void AddConfig(CLI::App& app, int& exit_code) {
   auto daemon = std::make_shared<std::string>();
   keys->add_option(
           "--daemon", *daemon,
-          "rm, nm, all (those that both read), shuffle, spark-master or spark-worker (default: every list)")
-      ->check(CLI::IsMember({"rm", "nm", "all", "shuffle", "spark-master", "spark-worker"}));
+          "rm, nm, all (those that both read), shuffle, spark-master, spark-worker or submit (default: every list)")
+      ->check(CLI::IsMember({"rm", "nm", "all", "shuffle", "spark-master", "spark-worker", "submit"}));
   CLI::Option* keys_json = keys->add_flag("--json", *json, "print JSON");
   keys->add_flag("--markdown", *markdown, "as the tables of docs/configuration.md")->excludes(keys_json);
   keys->callback([daemon, json, markdown] { ListKeys(*daemon, *json, *markdown); });
