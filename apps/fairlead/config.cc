@@ -6,6 +6,7 @@
 #include "ask.h"
 #include "cluster_command.h"
 #include "commands.h"
+#include "engine/settings/spark_settings.h"
 #include "profiles/profile.h"
 #include "shell/base/common_keys.h"
 #include "shell/base/settings.h"
@@ -14,6 +15,8 @@
 #include "shell/nm/settings.h"
 #include "shell/rm/keys.h"
 #include "shell/rm/settings.h"
+#include "shell/shuffle/keys.h"
+#include "shell/spark/standalone_keys.h"
 
 namespace fairlead::apps {
 namespace {
@@ -109,7 +112,7 @@ ordered_json ProfilesJson() {
   return list;
 }
 
-/// The tables of keys of the daemons of YARN, by the daemon.
+/// The tables of keys, by the command that reads them.
 struct DaemonKeys {
   const char* name;
   const char* title;
@@ -119,6 +122,10 @@ constexpr DaemonKeys kDaemonKeys[] = {
     {"all", "Every daemon", shell::CommonKeys},
     {"rm", "Resource manager", shell::ManagerKeys},
     {"nm", "Node agent", shell::NodeKeys},
+    {"shuffle", "Shuffle service", shell::ShuffleKeys},
+    {"spark-master", "Standalone Master", shell::MasterKeys},
+    {"spark-worker", "Standalone Worker", shell::WorkerKeys},
+    {"submit", "Jobs of the engine", engine::SparkSettings},
 };
 
 void ListKeys(const std::string& daemon, bool as_json, bool markdown) {
@@ -196,12 +203,14 @@ void AddConfig(CLI::App& app, int& exit_code) {
     }
   });
 
-  CLI::App* keys = config->add_subcommand(
-      "keys", "List the keys of the resource manager and the node agent, with their defaults and meanings");
+  CLI::App* keys =
+      config->add_subcommand("keys", "List the keys of all daemons and of jobs, with their defaults and meanings");
   keys->footer("Examples:\n  fairlead config keys --daemon nm\n  fairlead config keys | grep expiry");
   auto daemon = std::make_shared<std::string>();
-  keys->add_option("--daemon", *daemon, "rm, nm, or all: those that both read (default: all three lists)")
-      ->check(CLI::IsMember({"rm", "nm", "all"}));
+  keys->add_option(
+          "--daemon", *daemon,
+          "rm, nm, all (those that both read), shuffle, spark-master, spark-worker or submit (default: every list)")
+      ->check(CLI::IsMember({"rm", "nm", "all", "shuffle", "spark-master", "spark-worker", "submit"}));
   CLI::Option* keys_json = keys->add_flag("--json", *json, "print JSON");
   keys->add_flag("--markdown", *markdown, "as the tables of docs/configuration.md")->excludes(keys_json);
   keys->callback([daemon, json, markdown] { ListKeys(*daemon, *json, *markdown); });

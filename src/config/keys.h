@@ -5,22 +5,21 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
+#include "base/setting.h"
 #include "base/time.h"
 #include "config/hadoop_conf.h"
 
 // A daemon's or a profile's keys as a table: one row names the key, its field and its meaning. What reads the
-// configuration, `fairlead config keys` and the documents come from it; the default is the field's own.
+// configuration, `fairlead config keys` and the documents come from it; the default is the field's own. A Source has
+// what is written: Hadoop's files, or the properties of a daemon of Spark (shell/base/spark_keys.h). Both have
+// String, Int, Double, Bool, Time, List and Refuse.
 
 namespace fairlead::config {
 
-/// One configuration key, for people.
-struct Setting {
-  std::string key;       // "yarn.x.*": all that begin so
-  std::string fallback;  // what counts when the key is not set
-  std::string meaning;
-};
+using base::Setting;
 
 /// What a number may be. `unit`: what 1 stands for: for a number, so many of the field's; for a time without a unit of
 /// its own, nanoseconds. 0: one, and a millisecond.
@@ -30,14 +29,15 @@ struct Range {
   int64_t unit = 0;
 };
 
-/// How a field of this type is read, and told in documents: `Read(conf, key, range, field)` and `Text(field, range)`.
+/// How a field of this type is read, and told in documents: `Read(source, key, range, field)` and `Text(field, range)`.
 template <class Field>
 struct KeyValue;
 
 template <std::integral Number>
 struct KeyValue<Number> {
   static int64_t UnitOf(Range range) { return range.unit == 0 ? 1 : range.unit; }
-  static void Read(const HadoopConf& conf, const char* key, Range range, Number& value) {
+  template <class Source>
+  static void Read(Source& conf, const char* key, Range range, Number& value) {
     if (conf.String(key).empty()) return;
     const int64_t unit = UnitOf(range);
     value = static_cast<Number>(conf.Int(key, static_cast<int64_t>(value) / unit, range.low, range.high) * unit);
@@ -49,7 +49,8 @@ struct KeyValue<Number> {
 
 template <>
 struct KeyValue<bool> {
-  static void Read(const HadoopConf& conf, const char* key, Range /*range*/, bool& value) {
+  template <class Source>
+  static void Read(Source& conf, const char* key, Range /*range*/, bool& value) {
     value = conf.Bool(key, value);
   }
   static std::string Text(bool value, Range /*range*/) { return value ? "true" : "false"; }
@@ -57,7 +58,8 @@ struct KeyValue<bool> {
 
 template <>
 struct KeyValue<double> {
-  static void Read(const HadoopConf& conf, const char* key, Range /*range*/, double& value) {
+  template <class Source>
+  static void Read(Source& conf, const char* key, Range /*range*/, double& value) {
     value = conf.Double(key, value);
   }
   static std::string Text(double value, Range range);
@@ -68,7 +70,8 @@ struct KeyValue<base::Duration> {
   static base::Duration UnitOf(Range range) {
     return range.unit == 0 ? base::Duration::Millis(1) : base::Duration{range.unit};
   }
-  static void Read(const HadoopConf& conf, const char* key, Range range, base::Duration& value) {
+  template <class Source>
+  static void Read(Source& conf, const char* key, Range range, base::Duration& value) {
     const base::Duration read = conf.Time(key, value, UnitOf(range));
     if (read.ns < 0 && range.low == 0) return conf.Refuse(key, "a time cannot be negative; write 0 or more");
     value = read;
@@ -78,7 +81,8 @@ struct KeyValue<base::Duration> {
 
 template <>
 struct KeyValue<std::string> {
-  static void Read(const HadoopConf& conf, const char* key, Range /*range*/, std::string& value) {
+  template <class Source>
+  static void Read(Source& conf, const char* key, Range /*range*/, std::string& value) {
     value = conf.String(key, value);
   }
   static std::string Text(const std::string& value, Range /*range*/) { return value; }
@@ -86,18 +90,19 @@ struct KeyValue<std::string> {
 
 template <>
 struct KeyValue<std::vector<std::string>> {
-  static void Read(const HadoopConf& conf, const char* key, Range /*range*/, std::vector<std::string>& value) {
+  template <class Source>
+  static void Read(Source& conf, const char* key, Range /*range*/, std::vector<std::string>& value) {
     value = conf.List(key, value);
   }
   static std::string Text(const std::vector<std::string>& value, Range range);
 };
 
 /// A row. `read` is nullptr where code reads the key that no field's type can; then `fallback` says what counts.
-template <class Config>
+template <class Config, class Source = const HadoopConf>
 struct Key {
   const char* name;
   const char* meaning;
-  void (*read)(const HadoopConf&, const Key&, Config&);
+  void (*read)(Source&, const Key&, Config&);
   std::string (*text)(const Config&, Range);
   Range range;
   const char* fallback = nullptr;  // shown instead of the field
@@ -110,19 +115,20 @@ struct Key {
   }
 };
 
-template <auto First, auto... Rest>
+/// A field's row; `Value` is KeyValue or its like.
+template <class Source, template <class> class Value, auto First, auto... Rest>
 struct FieldPath;
-template <class Config, class Field, Field Config::*First, auto... Rest>
-struct FieldPath<First, Rest...> {
-  static constexpr Key<Config> Make(const char* name, const char* meaning, Range range) {
+template <class Source, template <class> class Value, class Config, class Field, Field Config::*First, auto... Rest>
+struct FieldPath<Source, Value, First, Rest...> {
+  static constexpr Key<Config, Source> Make(const char* name, const char* meaning, Range range) {
     return {name, meaning,
-            [](const HadoopConf& conf, const Key<Config>& key, Config& config) {
+            [](Source& source, const Key<Config, Source>& key, Config& config) {
               auto& field = ((config.*First).*....*Rest);
-              KeyValue<std::remove_reference_t<decltype(field)>>::Read(conf, key.name, key.range, field);
+              Value<std::remove_reference_t<decltype(field)>>::Read(source, key.name, key.range, field);
             },
             [](const Config& config, Range of) {
               const auto& field = ((config.*First).*....*Rest);
-              return KeyValue<std::remove_cvref_t<decltype(field)>>::Text(field, of);
+              return Value<std::remove_cvref_t<decltype(field)>>::Text(field, of);
             },
             range};
   }
@@ -130,25 +136,26 @@ struct FieldPath<First, Rest...> {
 /// The row of a field: KeyOf<&Config::part, &Part::field>("name", "meaning").
 template <auto First, auto... Rest>
 constexpr auto KeyOf(const char* name, const char* meaning, Range range = {}) {
-  return FieldPath<First, Rest...>::Make(name, meaning, range);
+  return FieldPath<const HadoopConf, KeyValue, First, Rest...>::Make(name, meaning, range);
 }
 /// The row of a key that code reads.
-template <class Config>
-constexpr Key<Config> ReadByHand(const char* name, const char* fallback, const char* meaning) {
+template <class Config, class Source = const HadoopConf>
+constexpr Key<Config, Source> ReadByHand(const char* name, const char* fallback, const char* meaning) {
   return {name, meaning, nullptr, nullptr, {}, fallback};
 }
 
-template <class Config>
-void ReadKeys(const HadoopConf& conf, std::span<const Key<Config>> keys, Config& config) {
-  for (const Key<Config>& key : keys) {
-    if (key.read != nullptr) key.read(conf, key, config);
+template <class Config, class Source = const HadoopConf>
+void ReadKeys(Source& source, std::type_identity_t<std::span<const Key<Config, Source>>> keys, Config& config) {
+  for (const Key<Config, Source>& key : keys) {
+    if (key.read != nullptr) key.read(source, key, config);
   }
 }
 
 /// Rows for people; defaults are those of `config`.
-template <class Config>
-void AppendSettings(std::span<const Key<Config>> keys, const Config& config, std::vector<Setting>& out) {
-  for (const Key<Config>& key : keys)
+template <class Config, class Source = const HadoopConf>
+void AppendSettings(std::type_identity_t<std::span<const Key<Config, Source>>> keys, const Config& config,
+                    std::vector<Setting>& out) {
+  for (const Key<Config, Source>& key : keys)
     out.push_back({key.name, key.fallback != nullptr ? key.fallback : key.text(config, key.range), key.meaning});
 }
 

@@ -19,8 +19,9 @@ inline std::string ConfigurationPage(const std::string& source_directory) {
 
 /// Keys with one of `prefixes` that a reader asked for and that no row of its tables has. A row that ends in "*" has
 /// all keys that begin so, and one whose meaning names `.more` has that ending, too.
-inline std::vector<std::string> Undescribed(const HadoopConf& conf, const std::vector<std::string>& prefixes,
-                                            const std::vector<std::vector<Setting>>& tables) {
+template <class Source>
+std::vector<std::string> Undescribed(const Source& conf, const std::vector<std::string>& prefixes,
+                                     const std::vector<std::vector<Setting>>& tables) {
   const auto described = [&](const std::string& key) {
     for (const std::vector<Setting>& table : tables) {
       for (const Setting& row : table) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "env/alive.h"
 
 namespace fairlead::env_sim {
 
@@ -34,13 +35,12 @@ class SimContext final : public env::GssContext {
  public:
   SimContext(SimRealm& realm, env::Loop& loop, std::string own, std::string server)
       : realm_(realm), loop_(loop), own_(std::move(own)), initiator_(!server.empty()), peer_(std::move(server)) {}
-  ~SimContext() override { *alive_ = false; }
 
   void Step(std::string token, Done done) override {
     if (initiator_ && token.empty() && realm_.silent_) return;
-    loop_.Post([this, alive = alive_, token = std::move(token), done = std::move(done)] {
-      if (*alive) done(initiator_ ? Initiate(token) : Accept(token));
-    });
+    loop_.Post(alive_([this, token = std::move(token), done = std::move(done)] {
+      done(initiator_ ? Initiate(token) : Accept(token));
+    }));
   }
   const std::string& peer() const override { return peer_; }
 
@@ -91,7 +91,7 @@ class SimContext final : public env::GssContext {
   std::string key_;
   uint64_t sent_ = 0;
   uint64_t taken_ = 0;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 namespace {

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "env/alive.h"
+
 namespace fairlead::env_sim {
 
 using base::Duration;
@@ -133,16 +135,15 @@ class SimSharedStore final : public env::Store {
         session_(session),
         fence_(fence),
         rows_(std::move(rows)) {}
-  ~SimSharedStore() override { *alive_ = false; }
 
   void Commit(std::vector<env::Row> rows, std::function<void(env::CommitStatus)> done) override {
-    quorum_->Up(id_, [quorum = quorum_, id = id_, session = session_, fence = fence_, alive = alive_, rows,
+    quorum_->Up(id_, [quorum = quorum_, id = id_, session = session_, fence = fence_, alive = alive_.watch(), rows,
                       done = std::move(done), loop = &loop_] {
       const env::CommitStatus status = quorum->OnCommit(session, fence, rows);
       quorum->Down(id, [alive, loop, done, status] {
-        if (!*alive) return;
+        if (!alive) return;
         loop->Post([alive, done, status] {
-          if (*alive) done(status);
+          if (alive) done(status);
         });
       });
     });
@@ -162,7 +163,7 @@ class SimSharedStore final : public env::Store {
   const int64_t session_;
   const int64_t fence_;
   Tables rows_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 /// The member's side: asks eight times a session, and may act for three quarters of one from a question that was
@@ -171,10 +172,7 @@ class SimElector final : public env::Elector {
  public:
   SimElector(std::shared_ptr<SimQuorum::State> quorum, Machine& machine, std::string id)
       : quorum_(std::move(quorum)), world_(quorum_->world), loop_(machine.loop()), id_(std::move(id)) {}
-  ~SimElector() override {
-    *alive_ = false;
-    loop_.Cancel(timer_);
-  }
+  ~SimElector() override { loop_.Cancel(timer_); }
 
   void Start(Listener listener) override {
     listener_ = std::move(listener);
@@ -186,11 +184,10 @@ class SimElector final : public env::Elector {
 
   void Yield() override {
     if (!leading_) return;
-    loop_.Post([this, alive = alive_] {
-      if (!*alive) return;
+    loop_.Post(alive_([this] {
       Depose("it was told to step down");
       quorum_->Up(id_, [quorum = quorum_, id = id_, session = session_] { quorum->OnYield(id, session); });
-    });
+    }));
   }
 
  private:
@@ -198,17 +195,17 @@ class SimElector final : public env::Elector {
     timer_ = loop_.After({quorum_->session.ns / 8}, [this] { Ask(); });
     if (leading_ && !MayAct() && !in_doubt_) {
       in_doubt_ = true;
-      loop_.After({quorum_->session.ns / 4}, [this, alive = alive_, since = until_] {
-        if (*alive && in_doubt_ && until_ == since) Depose("the quorum does not answer");
-      });
+      loop_.After({quorum_->session.ns / 4}, alive_([this, since = until_] {
+                    if (in_doubt_ && until_ == since) Depose("the quorum does not answer");
+                  }));
     }
     quorum_->Up(id_, [quorum = quorum_, id = id_, session = session_, epoch = epoch_, sent = world_.now(), this,
-                      alive = alive_]() mutable {
+                      alive = alive_.watch()]() mutable {
       const SimQuorum::State::Answer answer = quorum->OnAsk(id, session, epoch);
       quorum->Down(id, [this, alive, answer, session, sent] {
-        if (!*alive) return;
+        if (!alive) return;
         loop_.Post([this, alive, answer, session, sent] {
-          if (*alive) Answered(answer, session, sent);
+          if (alive) Answered(answer, session, sent);
         });
       });
     });
@@ -259,7 +256,7 @@ class SimElector final : public env::Elector {
   base::Instant until_{};
   bool in_doubt_ = false;
   env::Loop::TimerId timer_ = 0;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 SimQuorum::SimQuorum(World& world, Duration session, QuorumBugs bugs)

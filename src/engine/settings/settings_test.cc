@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <sstream>
+
 #include "engine/settings/job_settings.h"
 #include "engine/settings/pools_file.h"
 #include "engine/settings/spark_settings.h"
@@ -93,6 +96,16 @@ TEST(SparkSettings, WhatIsWrongIsRefusedByNameAndChangesNothing) {
   tasks::Config config;
   EXPECT_FALSE(ApplySparkSettings({{"spark.locality.wait", "1s"}, {"spark.scheduler.mode", "x"}}, config).ok());
   EXPECT_EQ(config.locality.wait_node, Duration::Seconds(3));
+}
+
+TEST(SparkSettings, TheDocumentHasEveryOneWithItsDefault) {
+  std::ifstream file(FAIRLEAD_SOURCE_DIR "/docs/configuration.md");
+  std::stringstream page;
+  page << file.rdbuf();
+  for (const base::Setting& setting : SparkSettings()) {
+    const std::string row = "| `" + setting.key + "` | " + setting.fallback + " | " + setting.meaning + " |\n";
+    EXPECT_NE(page.str().find(row), std::string::npos) << row;
+  }
 }
 
 TEST(PoolsFile, IsSparks) {

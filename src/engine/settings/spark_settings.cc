@@ -78,11 +78,25 @@ Status Put(Result<T> value, auto& field) {
 
 using Text = const std::string&;
 
-// A row's function, by the kind of its value. `field` is a path into Config.
-#define FL_TIME(field, unit) [](Text text, Config& c) { return Put(Time(text, unit), c.tasks.field); }
-#define FL_COUNT(field) [](Text text, Config& c) { return Put(Number(text, 1, INT32_MAX), c.tasks.field); }
-#define FL_FLAG(field) [](Text text, Config& c) { return Put(Flag(text), c.field); }
-#define FL_FRACTION(field, most) [](Text text, Config& c) { return Put(Fraction(text, most), c.tasks.field); }
+// How a row's value is read and its default told, by its kind. `field` is a path into Config.
+#define FL_TIME(field, unit)                                                 \
+  [](Text text, Config& c) { return Put(Time(text, unit), c.tasks.field); }, \
+      [](const Config& c) { return std::to_string(c.tasks.field.ns / (unit).ns); }
+#define FL_COUNT(field)                                                                \
+  [](Text text, Config& c) { return Put(Number(text, 1, INT32_MAX), c.tasks.field); }, \
+      [](const Config& c) { return std::to_string(c.tasks.field); }
+#define FL_FLAG(field)                                           \
+  [](Text text, Config& c) { return Put(Flag(text), c.field); }, \
+      [](const Config& c) { return std::string(c.field ? "true" : "false"); }
+#define FL_FRACTION(field, most)                                                 \
+  [](Text text, Config& c) { return Put(Fraction(text, most), c.tasks.field); }, \
+      [](const Config& c) { return Shortest(c.tasks.field); }
+#define FL_SAID(text) [](const Config&) { return std::string(text); }
+
+std::string Shortest(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
 
 constexpr Duration kMs = Duration::Millis(1);
 
@@ -92,6 +106,10 @@ Status SetLocalityWait(Text text, Config& c) {
   tasks::LocalityConfig& locality = c.tasks.locality;
   locality.wait_process = locality.wait_node = locality.wait_rack = *wait;
   return {};
+}
+
+Status SetDurationThreshold(Text text, Config& c) {
+  return Put(Time(text, kMs), c.tasks.speculation.task_duration_threshold);
 }
 
 Status SetMode(Text text, Config& c) {
@@ -133,53 +151,91 @@ Status Elsewhere(Text, Config&) { return {}; }
 
 struct Row {
   std::string_view name;
+  std::string_view meaning;
   Status (*set)(Text text, Config& config);
+  std::string (*otherwise)(const Config& defaults);
 };
 
 /// By name: what stands for several (spark.locality.wait) comes before each of them.
 constexpr Row kRows[] = {
-    {kLoadFile, Elsewhere},
-    {"fairlead.locality.loadWeight", SetLoadWeight},
-    {"fairlead.shuffle.merge", SetMerge},
-    {"spark.authenticate", FL_FLAG(authenticate)},
-    {"spark.authenticate.enableSaslEncryption", FL_FLAG(security.encrypt_sasl)},
-    {"spark.excludeOnFailure.application.maxFailedExecutorsPerNode", FL_COUNT(exclusion.app_failed_executors_per_node)},
-    {"spark.excludeOnFailure.application.maxFailedTasksPerExecutor", FL_COUNT(exclusion.app_failed_tasks_per_executor)},
-    {"spark.excludeOnFailure.enabled", FL_FLAG(tasks.exclusion.enabled)},
-    {"spark.excludeOnFailure.stage.maxFailedExecutorsPerNode", FL_COUNT(exclusion.stage_failed_executors_per_node)},
-    {"spark.excludeOnFailure.stage.maxFailedTasksPerExecutor", FL_COUNT(exclusion.stage_failed_tasks_per_executor)},
-    {"spark.excludeOnFailure.task.maxTaskAttemptsPerExecutor", FL_COUNT(exclusion.task_attempts_per_executor)},
-    {"spark.excludeOnFailure.task.maxTaskAttemptsPerNode", FL_COUNT(exclusion.task_attempts_per_node)},
-    {"spark.excludeOnFailure.timeout", FL_TIME(exclusion.timeout, kMs)},
-    {"spark.locality.wait", SetLocalityWait},
-    {"spark.locality.wait.legacyResetOnTaskLaunch", FL_FLAG(tasks.locality.legacy_reset)},
-    {"spark.locality.wait.node", FL_TIME(locality.wait_node, kMs)},
-    {"spark.locality.wait.process", FL_TIME(locality.wait_process, kMs)},
-    {"spark.locality.wait.rack", FL_TIME(locality.wait_rack, kMs)},
-    {"spark.network.crypto.authEngineVersion", SetAuthVersion},
-    {"spark.network.crypto.cipher", SetAuthCipher},
-    {"spark.network.crypto.enabled", FL_FLAG(security.crypto)},
-    {"spark.network.crypto.saslFallback", FL_FLAG(security.sasl_fallback)},
-    {kAllocationFile, Elsewhere},
+    {kLoadFile,
+     "a file with lines `HOST THOUSANDTHS` that executors read instead of measuring; the same path on each node",
+     Elsewhere, FL_SAID("none")},
+    {"fairlead.locality.loadWeight",
+     "a place near the data is not waited for while its executors are busier by more than so many slots than the one "
+     "that is free; 0: off",
+     SetLoadWeight, FL_SAID("0")},
+    {"fairlead.shuffle.merge",
+     "auto, on or off: which shuffles are [merged](engine.md#merged-shuffles) by nodes' services", SetMerge,
+     FL_SAID("auto")},
+    {"spark.authenticate", "executors show the nodes' shuffle services a secret", FL_FLAG(authenticate)},
+    {"spark.authenticate.enableSaslEncryption", "what SASL has authenticated is encrypted",
+     FL_FLAG(security.encrypt_sasl)},
+    {"spark.excludeOnFailure.application.maxFailedExecutorsPerNode",
+     "excluded executors of a node, after which the node is excluded",
+     FL_COUNT(exclusion.app_failed_executors_per_node)},
+    {"spark.excludeOnFailure.application.maxFailedTasksPerExecutor",
+     "tasks that fail on an executor before it is excluded", FL_COUNT(exclusion.app_failed_tasks_per_executor)},
+    {"spark.excludeOnFailure.enabled", "executors and nodes where tasks fail get no more of them",
+     FL_FLAG(tasks.exclusion.enabled)},
+    {"spark.excludeOnFailure.stage.maxFailedExecutorsPerNode",
+     "excluded executors of a node, after which a stage avoids the node",
+     FL_COUNT(exclusion.stage_failed_executors_per_node)},
+    {"spark.excludeOnFailure.stage.maxFailedTasksPerExecutor",
+     "tasks that fail on an executor before their stage avoids it",
+     FL_COUNT(exclusion.stage_failed_tasks_per_executor)},
+    {"spark.excludeOnFailure.task.maxTaskAttemptsPerExecutor", "tries of a task on one executor",
+     FL_COUNT(exclusion.task_attempts_per_executor)},
+    {"spark.excludeOnFailure.task.maxTaskAttemptsPerNode",
+     "tries of a task on one node; less than spark.task.maxFailures", FL_COUNT(exclusion.task_attempts_per_node)},
+    {"spark.excludeOnFailure.timeout", "ms after which excluded executors and nodes are tried again",
+     FL_TIME(exclusion.timeout, kMs)},
+    {"spark.locality.wait", "ms that a task waits for a place near its data, at each level", SetLocalityWait,
+     FL_SAID("3000")},
+    {"spark.locality.wait.legacyResetOnTaskLaunch", "each task that starts near its data begins the wait again",
+     FL_FLAG(tasks.locality.legacy_reset)},
+    {"spark.locality.wait.node", "ms that a task waits for a node with its data", FL_TIME(locality.wait_node, kMs)},
+    {"spark.locality.wait.process", "ms that a task waits for an executor with its data",
+     FL_TIME(locality.wait_process, kMs)},
+    {"spark.locality.wait.rack", "ms that a task waits for a rack with its data", FL_TIME(locality.wait_rack, kMs)},
+    {"spark.network.crypto.authEngineVersion", "version of Spark's own handshake: 1 or 2", SetAuthVersion,
+     FL_SAID("1")},
+    {"spark.network.crypto.cipher", "cipher of connections with Spark's own handshake; or AES/GCM/NoPadding",
+     SetAuthCipher, FL_SAID("AES/CTR/NoPadding")},
+    {"spark.network.crypto.enabled", "executors and shuffle services use Spark's own handshake, and encrypt",
+     FL_FLAG(security.crypto)},
+    {"spark.network.crypto.saslFallback", "SASL where a service does not take Spark's own handshake",
+     FL_FLAG(security.sasl_fallback)},
+    {kAllocationFile,
+     "Spark's `fairscheduler.xml`: `schedulingMode`, `weight`, `minShare` of each pool; `submit` reads it", Elsewhere,
+     FL_SAID("none")},
     {"spark.scheduler.excludeOnFailure.unschedulableTaskSetTimeout",
+     "seconds after which a stage ends whose tasks no executor may run",
      FL_TIME(exclusion.unschedulable_timeout, Duration::Seconds(1))},
-    {"spark.scheduler.mode", SetMode},
-    {"spark.scheduler.revive.interval", FL_TIME(revive_interval, kMs)},
-    {"spark.shuffle.reduceLocality.enabled", FL_FLAG(tasks.reduce_locality)},
-    {"spark.speculation", FL_FLAG(tasks.speculation.enabled)},
-    {"spark.speculation.interval", FL_TIME(speculation.interval, kMs)},
-    {"spark.speculation.minTaskRuntime", FL_TIME(speculation.min_task_runtime, kMs)},
-    {"spark.speculation.multiplier", FL_FRACTION(speculation.multiplier, 1e9)},
-    {"spark.speculation.quantile", FL_FRACTION(speculation.quantile, 1)},
-    {"spark.speculation.task.duration.threshold", FL_TIME(speculation.task_duration_threshold, kMs)},
-    {"spark.stage.maxConsecutiveAttempts", FL_COUNT(stage_max_consecutive_attempts)},
-    {"spark.task.maxFailures", FL_COUNT(task_max_failures)},
+    {"spark.scheduler.mode", "the job that began first goes first; FAIR: pools share", SetMode, FL_SAID("FIFO")},
+    {"spark.scheduler.revive.interval", "ms between two looks for tasks whose wait is over",
+     FL_TIME(revive_interval, kMs)},
+    {"spark.shuffle.reduceLocality.enabled", "reducers go where most of their input is",
+     FL_FLAG(tasks.reduce_locality)},
+    {"spark.speculation", "slow tasks are run a second time beside the first", FL_FLAG(tasks.speculation.enabled)},
+    {"spark.speculation.interval", "ms between two looks for slow tasks", FL_TIME(speculation.interval, kMs)},
+    {"spark.speculation.minTaskRuntime", "ms that a task runs before it can be slow",
+     FL_TIME(speculation.min_task_runtime, kMs)},
+    {"spark.speculation.multiplier", "times the median that a slow task takes",
+     FL_FRACTION(speculation.multiplier, 1e9)},
+    {"spark.speculation.quantile", "share of a stage's tasks that end before any is slow",
+     FL_FRACTION(speculation.quantile, 1)},
+    {"spark.speculation.task.duration.threshold", "ms after which a task of a small stage is slow",
+     SetDurationThreshold, FL_SAID("none")},
+    {"spark.stage.maxConsecutiveAttempts", "tries of a stage", FL_COUNT(stage_max_consecutive_attempts)},
+    {"spark.task.maxFailures", "tries of a task", FL_COUNT(task_max_failures)},
 };
 
 #undef FL_TIME
 #undef FL_COUNT
 #undef FL_FLAG
 #undef FL_FRACTION
+#undef FL_SAID
 
 /// Settings of Spark's that are options of submit.
 constexpr std::pair<std::string_view, std::string_view> kOptions[] = {
@@ -236,6 +292,12 @@ std::vector<std::string> SparkSettingNames() {
   std::vector<std::string> names;
   for (const Row& row : kRows) names.emplace_back(row.name);
   return names;
+}
+
+std::vector<base::Setting> SparkSettings() {
+  std::vector<base::Setting> settings;
+  for (const Row& row : kRows) settings.push_back({std::string(row.name), row.otherwise({}), std::string(row.meaning)});
+  return settings;
 }
 
 Status ApplySparkSettings(const std::map<std::string, std::string>& settings, tasks::Config& config) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/setting.h"
 #include "engine/settings/job_settings.h"
 #include "tasks/config.h"
 #include "tasks/merge_rule.h"
@@ -25,6 +26,8 @@ base::Result<wire::spark_transport::Security> MakeShuffleSecurity(const JobSetti
 
 /// Names that ApplySparkSettings knows, sorted.
 std::vector<std::string> SparkSettingNames();
+/// The same with defaults and meanings, for people.
+std::vector<base::Setting> SparkSettings();
 
 /// Where Spark has the file of its pools; whoever starts the job reads it into JobSettings::pools.
 inline constexpr const char* kAllocationFile = "spark.scheduler.allocation.file";

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "env/alive.h"
+
 namespace fairlead::process::http {
 namespace {
 
@@ -88,11 +90,10 @@ class ServerImpl final : public Server {
         handler_(std::move(handler)),
         limits_(limits),
         vouch_(std::move(vouch)),
-        alive_(std::make_shared<bool>(true)),
         peers_(limits.peers) {}
 
   ~ServerImpl() override {
-    *alive_ = false;
+    alive_.End();
     listener_.reset();
     if (sweep_ != 0) loop_.Cancel(sweep_);
   }
@@ -125,13 +126,12 @@ class ServerImpl final : public Server {
   }
 
   void Handle(uint64_t session, uint64_t number, Request request) {
-    const Reply reply = [this, alive = alive_, session, number](Response response) {
-      if (!*alive) return;
+    const Reply reply = alive_([this, session, number](Response response) {
       const auto found = sessions_.find(session);
       if (found == sessions_.end()) return;
       const std::shared_ptr<Session> held = found->second;
       held->Answer(number, std::move(response));
-    };
+    });
     request.asker = sessions_.find(session)->second;
     if (auto refusal = Refusal(hosts_, request)) {
       CountRefused();
@@ -165,12 +165,11 @@ class ServerImpl final : public Server {
 
   void PostTurn() {
     if (std::exchange(turn_posted_, true)) return;
-    loop_.Post([this, alive = alive_] {
-      if (!*alive) return;
+    loop_.Post(alive_([this] {
       turn_posted_ = false;
       TakeTurn();
       if (!newcomers_.empty() || !waiting_.empty()) PostTurn();
-    });
+    }));
   }
 
   /// Newcomers go before those who have been served, but every fourth turn.
@@ -205,7 +204,7 @@ class ServerImpl final : public Server {
   Handler handler_;
   ServerLimits limits_;
   const Vouch vouch_;
-  std::shared_ptr<bool> alive_;
+  env::Alive alive_;
   std::unique_ptr<env::Listener> listener_;
   peers::PeerTable peers_;
   std::map<uint64_t, std::shared_ptr<Session>> sessions_;

@@ -7,6 +7,7 @@
 
 #include "endpoints/yarn/exceptions.h"
 #include "endpoints/yarn/rpc_client_session.h"
+#include "env/alive.h"
 #include "process/rpc/gss_login.h"
 #include "wire/hadoop_rpc/base64.h"
 
@@ -133,14 +134,9 @@ class ClientConnection final : public env::StreamHandler, public RpcClientSessio
 
 struct RpcClient::Impl {
   Impl(env::Loop& l, env::Net& n, RpcClientLimits lim, RpcClientSecurity s)
-      : loop(l),
-        net(n),
-        limits(lim),
-        security{s.gss, OrMore(std::move(s.protections))},
-        client_id(Random(l, 16)),
-        alive(std::make_shared<bool>(true)) {}
+      : loop(l), net(n), limits(lim), security{s.gss, OrMore(std::move(s.protections))}, client_id(Random(l, 16)) {}
   ~Impl() {
-    *alive = false;
+    alive.End();
     for (auto& [key, connection] : connections) connection->Abandon();
   }
 
@@ -174,9 +170,7 @@ struct RpcClient::Impl {
 
   /// Tells the owner in a turn of its own: it may make calls, or destroy the client.
   void Tell(Done done, base::Result<std::string, RpcError> result) {
-    loop.Post([alive_now = alive, done = std::move(done), result = std::move(result)]() mutable {
-      if (*alive_now) done(std::move(result));
-    });
+    loop.Post(alive([done = std::move(done), result = std::move(result)]() mutable { done(std::move(result)); }));
   }
 
   env::Loop& loop;
@@ -184,7 +178,7 @@ struct RpcClient::Impl {
   const RpcClientLimits limits;
   const RpcClientSecurity security;
   const std::string client_id;
-  std::shared_ptr<bool> alive;
+  env::Alive alive;
   std::map<std::string, std::shared_ptr<ClientConnection>> connections;
 };
 

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "env/alive.h"
 #include "process/rpc/gss_login.h"
 #include "wire/hadoop_rpc/base64.h"
 
@@ -138,10 +139,9 @@ class Connection final : public std::enable_shared_from_this<Connection>,
 };
 
 struct RpcServer::Impl {
-  Impl(env::Loop& l, env::Net& n, peers::PeerLimits limits)
-      : loop(l), net(n), alive(std::make_shared<bool>(true)), peers(limits) {}
+  Impl(env::Loop& l, env::Net& n, peers::PeerLimits limits) : loop(l), net(n), peers(limits) {}
   ~Impl() {
-    *alive = false;
+    alive.End();
     if (sweep_armed) loop.Cancel(sweep);
   }
 
@@ -236,9 +236,7 @@ struct RpcServer::Impl {
 
   void TellWaiting(const Listening& where) {
     if (!where.options.on_waiting || std::exchange(waiting_told, true)) return;
-    loop.Post([still = alive, &where] {
-      if (*still) where.options.on_waiting();
-    });
+    loop.Post(alive([&where] { where.options.on_waiting(); }));
   }
 
   /// For a connection that takes calls now and has last taken some at `called`, which becomes now.
@@ -275,7 +273,7 @@ struct RpcServer::Impl {
 
   env::Loop& loop;
   env::Net& net;
-  std::shared_ptr<bool> alive;
+  env::Alive alive;
   peers::PeerTable peers;  // before the connections, which have seats
   std::vector<std::unique_ptr<Listening>> listeners;
   std::unordered_map<uint64_t, std::shared_ptr<Connection>> connections;

@@ -400,8 +400,8 @@ void Connection::FinishBlock(const Executor& executor, const BlockRef& block, bo
 void Connection::FindStream(int64_t stream_id) {
   worker_.owner().FindStream(
       stream_id, worker_.loop(),
-      [&worker = worker_, alive = std::weak_ptr(worker_.alive_), id = id_](const std::optional<std::string>& app) {
-        Connection* connection = alive.expired() ? nullptr : worker.Find(id);
+      [&worker = worker_, alive = worker_.alive_.watch(), id = id_](const std::optional<std::string>& app) {
+        Connection* connection = alive ? worker.Find(id) : nullptr;
         if (connection == nullptr) return;
         connection->session_.FinishStream(app);
         connection->Settle();
@@ -420,15 +420,15 @@ void Connection::RegisterExecutor(wire::spark_shuffle::RegisterExecutor request)
   event.local_dirs = std::move(request.local_dirs);
   event.sub_dirs_per_local_dir = request.sub_dirs_per_local_dir;
   event.shuffle_manager = std::move(request.shuffle_manager);
-  worker_.owner().Register(
-      std::move(event), worker_.loop(),
-      [&worker = worker_, alive = std::weak_ptr(worker_.alive_), id = id_](const std::string& error) {
-        Connection* connection = alive.expired() ? nullptr : worker.Find(id);
-        if (connection == nullptr) return;
-        connection->session_.FinishRpc(error.empty() ? base::Result<std::string>(std::string())
-                                                     : base::Result<std::string>(base::Error{error}));
-        connection->Settle();
-      });
+  worker_.owner().Register(std::move(event), worker_.loop(),
+                           [&worker = worker_, alive = worker_.alive_.watch(), id = id_](const std::string& error) {
+                             Connection* connection = alive ? worker.Find(id) : nullptr;
+                             if (connection == nullptr) return;
+                             connection->session_.FinishRpc(error.empty()
+                                                                ? base::Result<std::string>(std::string())
+                                                                : base::Result<std::string>(base::Error{error}));
+                             connection->Settle();
+                           });
 }
 
 /// Files that are being removed.
@@ -457,8 +457,8 @@ void Connection::RemoveSome(IoWorker& worker, uint64_t id, const std::shared_ptr
           removing->removed.error = removed.error;
         }
       },
-      [&worker, alive = std::weak_ptr(worker.alive_), id, removing] {
-        if (alive.expired()) return;
+      [&worker, alive = worker.alive_.watch(), id, removing] {
+        if (!alive) return;
         if (!removing->left.empty()) return RemoveSome(worker, id, removing);
         const uint64_t generation = removing->executor->generation;
         const Removal& removed = removing->removed;
@@ -498,8 +498,8 @@ void Connection::FinishDiagnose(const fairlead::shuffle::Registry::ExecutorRef& 
         *cause = wire::spark_shuffle::EncodeMessage(wire::spark_shuffle::CorruptionCause{
             DiagnoseBlock(worker.disk(), worker.config().core.local_roots, *executor, request, data, knows_crc32c)});
       },
-      [&worker = worker_, alive = std::weak_ptr(worker_.alive_), id = id_, cause] {
-        Connection* connection = alive.expired() ? nullptr : worker.Find(id);
+      [&worker = worker_, alive = worker_.alive_.watch(), id = id_, cause] {
+        Connection* connection = alive ? worker.Find(id) : nullptr;
         if (connection == nullptr) return;
         connection->session_.FinishRpc(*cause);
         connection->Settle();
@@ -577,8 +577,8 @@ void Connection::FindMergedMeta(const std::string& app, int32_t shuffle_id, int3
         if (!meta->error().message.empty()) return;
         *meta = ReadMergedMeta(worker.disk(), worker.config().core.local_roots, *merges->dirs, name);
       },
-      [&worker = worker_, alive = std::weak_ptr(worker_.alive_), id = id_, meta] {
-        Connection* connection = alive.expired() ? nullptr : worker.Find(id);
+      [&worker = worker_, alive = worker_.alive_.watch(), id = id_, meta] {
+        Connection* connection = alive ? worker.Find(id) : nullptr;
         if (connection == nullptr) return;
         connection->session_.FinishMergedMeta(std::move(*meta));
         connection->Settle();
@@ -589,8 +589,8 @@ void Connection::FinalizeMerge(wire::spark_shuffle::FinalizeShuffleMerge request
   SendPushes();  // what came before
   worker_.owner().merges()->Finalize(
       std::move(request), worker_.loop(),
-      [&worker = worker_, alive = std::weak_ptr(worker_.alive_), id = id_](base::Result<std::string> body) {
-        Connection* connection = alive.expired() ? nullptr : worker.Find(id);
+      [&worker = worker_, alive = worker_.alive_.watch(), id = id_](base::Result<std::string> body) {
+        Connection* connection = alive ? worker.Find(id) : nullptr;
         if (connection == nullptr) return;
         connection->session_.FinishRpc(std::move(body));
         connection->Settle();
@@ -601,8 +601,8 @@ void Connection::RemoveMerge(wire::spark_shuffle::RemoveShuffleMerge request) {
   SendPushes();
   worker_.owner().merges()->Remove(
       std::move(request), worker_.loop(),
-      [&worker = worker_, alive = std::weak_ptr(worker_.alive_), id = id_](const base::Status& status) {
-        Connection* connection = alive.expired() ? nullptr : worker.Find(id);
+      [&worker = worker_, alive = worker_.alive_.watch(), id = id_](const base::Status& status) {
+        Connection* connection = alive ? worker.Find(id) : nullptr;
         if (connection == nullptr) return;
         connection->session_.FinishQuietly(status);
         connection->Settle();

@@ -72,8 +72,8 @@ void IoWorker::HandOut(std::unique_ptr<env::Stream> stream) {
     if (other->seats_taken() < taker->seats_taken()) taker = other;
   }
   if (taker == this) return Accept(std::move(stream));
-  taker->net_.Adopt(std::move(stream), [taker, alive = std::weak_ptr(taker->alive_), seat = taker->seats_](auto moved) {
-    if (!alive.expired()) taker->Accept(std::move(moved));
+  taker->net_.Adopt(std::move(stream), [taker, alive = taker->alive_.watch(), seat = taker->seats_](auto moved) {
+    if (alive) taker->Accept(std::move(moved));
   });
 }
 
@@ -101,8 +101,8 @@ void IoWorker::Accept(std::unique_ptr<Stream> stream) {
 }
 
 void IoWorker::Drop(uint64_t id) {
-  loop_.Post([this, alive = std::weak_ptr(alive_), id] {
-    if (alive.expired()) return;
+  loop_.Post([this, alive = alive_.watch(), id] {
+    if (!alive) return;
     connections_.erase(id);
     if (connections_.empty() && drained_) std::exchange(drained_, nullptr)();
   });
@@ -133,8 +133,8 @@ std::shared_ptr<const fairlead::shuffle::MergedApp> IoWorker::FindMerged(std::st
 
 void IoWorker::Push(uint64_t connection, std::vector<endpoints::shuffle::PushPart> parts) {
   owner_.merges()->Push({reinterpret_cast<uintptr_t>(this), connection, std::move(parts), &loop_,
-                         [this, alive = std::weak_ptr(alive_)](uint64_t id, std::vector<PushAnswered> answers) {
-                           Connection* pusher = alive.expired() ? nullptr : Find(id);
+                         [this, alive = alive_.watch()](uint64_t id, std::vector<PushAnswered> answers) {
+                           Connection* pusher = alive ? Find(id) : nullptr;
                            if (pusher != nullptr) pusher->FinishPushes(answers);
                          }});
 }
@@ -203,8 +203,8 @@ endpoints::shuffle::BlockResult IoWorker::OpenWarmed(const model::shuffle::Execu
 void IoWorker::AskForTurn(const std::string& app, uint64_t connection) {
   turns_.Wait(app, connection);
   if (std::exchange(round_posted_, true)) return;
-  loop_.Post([this, alive = std::weak_ptr(alive_)] {
-    if (!alive.expired()) RunRound();
+  loop_.Post([this, alive = alive_.watch()] {
+    if (alive) RunRound();
   });
 }
 
@@ -217,8 +217,8 @@ void IoWorker::RunRound() {
   });
   round_posted_ = turns_.waiting();
   if (!round_posted_) return;
-  loop_.Post([this, alive = std::weak_ptr(alive_)] {
-    if (!alive.expired()) RunRound();
+  loop_.Post([this, alive = alive_.watch()] {
+    if (alive) RunRound();
   });
 }
 
@@ -259,8 +259,8 @@ void IoWorker::Tick() {
       ++entry;
     }
   }
-  tick_ = loop_.After(Connection::kTick, [this, alive = std::weak_ptr(alive_)] {
-    if (!alive.expired()) Tick();
+  tick_ = loop_.After(Connection::kTick, [this, alive = alive_.watch()] {
+    if (alive) Tick();
   });
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "endpoints/shuffle/session.h"
+#include "env/alive.h"
 #include "env/disk.h"
 #include "env/local_net.h"
 #include "env/log.h"
@@ -117,7 +118,6 @@ class IoWorker {
   std::shared_ptr<const fairlead::shuffle::MergedApp> FindMerged(std::string_view app) const;
   /// Parts of blocks that a connection brings, to the owner of the merges.
   void Push(uint64_t connection, std::vector<endpoints::shuffle::PushPart> parts);
-  const std::shared_ptr<bool>& alive() const { return alive_; }
   /// Bytes that one connection may queue now.
   size_t QueueLimit() const;
   void CountQueued(int64_t change) { queued_bytes_ += change; }
@@ -176,7 +176,7 @@ class IoWorker {
   std::function<void()> drained_;
   base::Instant drain_until_ = base::Instant::Max();
   /// Callbacks that outlive the worker look here.
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
   friend class Connection;
 };
 

@@ -159,8 +159,8 @@ void Merger::Commit(std::vector<model::StoreRow> rows, std::function<void(std::s
                        row.remove ? std::nullopt : std::optional<std::string>(std::move(row.value))});
   }
   store_->Commit(std::move(changes),
-                 [this, alive = std::weak_ptr(alive_), done = std::move(done)](const env::CommitStatus& status) {
-                   if (alive.expired()) return;
+                 [this, alive = alive_.watch(), done = std::move(done)](const env::CommitStatus& status) {
+                   if (!alive) return;
                    if (!status.ok()) log_.Error("Merges cannot be stored", {{"cause", status.error().message}});
                    done(status.ok() ? "" : "java.io.IOException: cannot store: " + status.error().message);
                  });
@@ -170,8 +170,8 @@ void Merger::Commit(std::vector<model::StoreRow> rows, std::function<void(std::s
 
 void Merger::Push(PushBatch batch) {
   coming_ += BytesOf(batch);
-  loop_.Post([this, alive = std::weak_ptr(alive_), batch = std::move(batch)]() mutable {
-    if (!alive.expired()) OnBatch(batch);
+  loop_.Post([this, alive = alive_.watch(), batch = std::move(batch)]() mutable {
+    if (alive) OnBatch(batch);
   });
 }
 
@@ -246,8 +246,8 @@ void Merger::WriteThen(std::vector<MergeBook::Write> writes) {
                                       write.unwritten.offset, write.unwritten.bytes));
         }
       },
-      [this, alive = std::weak_ptr(alive_), job] {
-        if (alive.expired()) return;
+      [this, alive = alive_.watch(), job] {
+        if (!alive) return;
         for (size_t i = 0; i < job->writes.size(); ++i) {
           const MergeEntryRef entry = job->writes[i].entry;
           if (!job->done[i].ok()) NoteFailure(entry->name, job->done[i].error());
@@ -314,13 +314,12 @@ void Merger::RemoveFiles(std::shared_ptr<const Executor> dirs, std::vector<std::
 
 void Merger::Finalize(wire::spark_shuffle::FinalizeShuffleMerge request, env::Loop& reply_on,
                       std::function<void(base::Result<std::string>)> done) {
-  loop_.Post(
-      [this, alive = std::weak_ptr(alive_), request = std::move(request), &reply_on, done = std::move(done)]() mutable {
-        if (alive.expired()) return;
-        OnFinalize({std::move(request), {}, [&reply_on, done = std::move(done)](base::Result<std::string> body) {
-                      reply_on.Post([done, body = std::move(body)] { done(body); });
-                    }});
-      });
+  loop_.Post([this, alive = alive_.watch(), request = std::move(request), &reply_on, done = std::move(done)]() mutable {
+    if (!alive) return;
+    OnFinalize({std::move(request), {}, [&reply_on, done = std::move(done)](base::Result<std::string> body) {
+                  reply_on.Post([done, body = std::move(body)] { done(body); });
+                }});
+  });
 }
 
 void Merger::OnFinalize(Ending ending) {
@@ -368,8 +367,8 @@ void Merger::WriteEnd(const std::shared_ptr<Ending>& ending) {
         [&files = files_, &roots = config_.core.local_roots, finishes, which = which] {
           for (const size_t i : which) WriteFiles(files, roots, (*finishes)[i]);
         },
-        [this, alive = std::weak_ptr(alive_), ending, finishes, left] {
-          if (!alive.expired() && --*left == 0) Answer(ending, *finishes);
+        [this, alive = alive_.watch(), ending, finishes, left] {
+          if (alive && --*left == 0) Answer(ending, *finishes);
         });
   }
 }
@@ -414,8 +413,8 @@ void Merger::Answer(const std::shared_ptr<Ending>& ending, std::vector<Finish>& 
 
 void Merger::Remove(wire::spark_shuffle::RemoveShuffleMerge request, env::Loop& reply_on,
                     std::function<void(base::Status)> done) {
-  loop_.Post([this, alive = std::weak_ptr(alive_), request = std::move(request), &reply_on, done = std::move(done)] {
-    if (alive.expired()) return;
+  loop_.Post([this, alive = alive_.watch(), request = std::move(request), &reply_on, done = std::move(done)] {
+    if (!alive) return;
     auto removal = book_.RemoveMerge(request);
     DropOutdated();
     const auto reply = [&reply_on, done](const base::Status& status) {

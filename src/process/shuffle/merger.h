@@ -9,6 +9,7 @@
 #include <tuple>
 #include <vector>
 
+#include "env/alive.h"
 #include "env/confined_files.h"
 #include "env/disk.h"
 #include "env/log.h"
@@ -101,7 +102,7 @@ class Merger final : public MergeOwner {
   base::Instant failure_logged_;
   std::string last_failure_;
   bool limit_logged_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::process::shuffle

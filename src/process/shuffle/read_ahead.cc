@@ -34,8 +34,8 @@ void ReadAhead::Start(uint32_t disk) {
     const auto running = queue.running.insert(queue.waiting.extract(next)).position;
     running->second.begun = loop_.Now();
     ++counters_.reads;
-    loop_.Offload(std::move(running->second.work), [this, alive = std::weak_ptr(alive_), disk, place = running->first] {
-      if (!alive.expired()) Finish(disk, place);
+    loop_.Offload(std::move(running->second.work), [this, alive = alive_.watch(), disk, place = running->first] {
+      if (alive) Finish(disk, place);
     });
   }
 }
@@ -67,8 +67,8 @@ std::vector<uint32_t> ReadAhead::FindSilent() {
 void ReadAhead::Fail(std::vector<Done>& waiters) {
   counters_.unanswered += waiters.size();
   for (Done& done : std::exchange(waiters, {})) {
-    loop_.Post([done = std::move(done), alive = std::weak_ptr(alive_)] {
-      if (!alive.expired()) done(false);
+    loop_.Post([done = std::move(done), alive = alive_.watch()] {
+      if (alive) done(false);
     });
   }
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "env/alive.h"
 #include "env/loop.h"
 
 namespace fairlead::process::shuffle {
@@ -66,7 +67,7 @@ class ReadAhead {
   const size_t at_once_;
   std::vector<Disk> disks_;
   Counters counters_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 }  // namespace fairlead::process::shuffle

@@ -111,13 +111,12 @@ void Service::ExecutorGone(const std::string& app, const std::string& executor) 
 
 void Service::Register(events::RegisterExecutor request, env::Loop& reply_on,
                        std::function<void(std::string error)> done) {
-  loop_.Post(
-      [this, alive = std::weak_ptr(alive_), request = std::move(request), &reply_on, done = std::move(done)]() mutable {
-        if (alive.expired()) return;
-        OnRegister(std::move(request), [&reply_on, done = std::move(done)](const std::string& error) {
-          reply_on.Post([done, error] { done(error); });
-        });
-      });
+  loop_.Post([this, alive = alive_.watch(), request = std::move(request), &reply_on, done = std::move(done)]() mutable {
+    if (!alive) return;
+    OnRegister(std::move(request), [&reply_on, done = std::move(done)](const std::string& error) {
+      reply_on.Post([done, error] { done(error); });
+    });
+  });
 }
 
 /// As an executor whose blocks are served, then as one that says where its application's merged files lie.
@@ -135,8 +134,8 @@ void Service::OnRegister(events::RegisterExecutor request, Done done) {
 }
 
 void Service::FilesRemoved(uint64_t generation) {
-  loop_.Post([this, alive = std::weak_ptr(alive_), generation] {
-    if (alive.expired()) return;
+  loop_.Post([this, alive = alive_.watch(), generation] {
+    if (!alive) return;
     TellWorkers([generation](IoWorker& worker) { worker.Forget(generation); });
   });
 }
@@ -169,8 +168,8 @@ void Service::ArmTimer() {
 }
 
 void Service::Run(events::Persist& effect) {
-  const auto persisted = [this, alive = std::weak_ptr(alive_), txn = effect.txn](const env::CommitStatus& status) {
-    if (alive.expired()) return;
+  const auto persisted = [this, alive = alive_.watch(), txn = effect.txn](const env::CommitStatus& status) {
+    if (!alive) return;
     if (!status.ok()) log_.Error("Registrations cannot be stored", {{"cause", status.error().message}});
     Step({events::Persisted{txn, status.ok() ? "" : status.error().message}});
   };
@@ -201,8 +200,8 @@ void Service::Run(events::RemoveDirs& effect) {
           if (!removed.ok()) failed->push_back(removed.error().message);
         }
       },
-      [this, alive = std::weak_ptr(alive_), app = effect.app, failed] {
-        if (alive.expired() || failed->empty()) return;
+      [this, alive = alive_.watch(), app = effect.app, failed] {
+        if (!alive || failed->empty()) return;
         log_.Warn("Directories of an ended application cannot be removed",
                   {{"app", app}, {"count", std::to_string(failed->size())}, {"first", failed->front()}});
       });
@@ -233,8 +232,8 @@ void Service::Run(events::Probe& effect) {
           }
         }
       },
-      [this, alive = std::weak_ptr(alive_), probed] {
-        if (alive.expired()) return;
+      [this, alive = alive_.watch(), probed] {
+        if (!alive) return;
         CollectMetrics([this, probed](const std::vector<WorkerMetrics>& all) {
           AppUse use;
           for (const WorkerMetrics& metrics : all) {
@@ -277,10 +276,10 @@ void Service::AskWorkers(std::function<Answer(IoWorker&)> ask, std::function<voi
     return loop_.Post([gathering] { gathering->done({}); });
   }
   for (IoWorker* worker : workers_) {
-    worker->loop().Post([this, alive = std::weak_ptr(alive_), worker, gathering, ask] {
-      if (alive.expired()) return;
+    worker->loop().Post([this, alive = alive_.watch(), worker, gathering, ask] {
+      if (!alive) return;
       loop_.Post([alive, gathering, answer = ask(*worker)] {
-        if (alive.expired()) return;
+        if (!alive) return;
         gathering->all.push_back(answer);
         if (--gathering->missing == 0) gathering->done(std::move(gathering->all));
       });
@@ -299,8 +298,8 @@ void Service::FindStream(int64_t stream_id, env::Loop& reply_on,
     const auto* stream = worker.streams().Find(stream_id);
     return stream == nullptr ? App() : App(stream->app());
   };
-  loop_.Post([this, alive = std::weak_ptr(alive_), ask, &reply_on, done = std::move(done)] {
-    if (alive.expired()) return;
+  loop_.Post([this, alive = alive_.watch(), ask, &reply_on, done = std::move(done)] {
+    if (!alive) return;
     AskWorkers<App>(ask, [&reply_on, done](const std::vector<App>& apps) {
       const auto found = std::find_if(apps.begin(), apps.end(), [](const App& app) { return app.has_value(); });
       reply_on.Post([done, app = found == apps.end() ? App() : *found] { done(app); });

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "env/alive.h"
 #include "env/disk.h"
 #include "env/log.h"
 #include "env/loop.h"
@@ -99,7 +100,7 @@ class Service final : public RegistryOwner {
   std::shared_ptr<const fairlead::shuffle::Registry> published_;
   env::Loop::TimerId timer_ = 0;
   base::Instant armed_for_ = base::Instant::Max();
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  env::Alive alive_;
 };
 
 /// The secret in the payload of a container launch.

@@ -1,7 +1,6 @@
 #include "shell/shuffle/settings.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -11,135 +10,23 @@
 #include "base/text.h"
 #include "shell/base/known_hosts.h"
 #include "shell/base/open_ports.h"
+#include "shell/shuffle/keys.h"
 
 namespace fairlead::shell {
 namespace {
 
 namespace transport = wire::spark_transport;
-using Properties = std::map<std::string, std::string>;
 
-constexpr uint16_t kDefaultPort = 7337;
-
-struct Suffix {
-  std::string_view name;
-  int64_t factor;
-};
-
-base::Result<int64_t> ParseWithSuffix(std::string_view text, std::span<const Suffix> suffixes, int64_t unit) {
-  const std::string lower = base::Lowered(base::Trimmed(text));
-  int64_t number = 0;
-  const auto [end, error] = std::from_chars(lower.data(), lower.data() + lower.size(), number);
-  const std::string_view rest = std::string_view(lower).substr(static_cast<size_t>(end - lower.data()));
-  if (error == std::errc() && number >= 0) {
-    if (rest.empty()) return number * unit;
-    for (const Suffix& suffix : suffixes) {
-      if (rest == suffix.name && number <= INT64_MAX / suffix.factor) return number * suffix.factor;
-    }
-  }
-  return base::Error{"'" + std::string(text) + "' is not a number with a unit"};
-}
-
-/// Properties with typed access; the first bad value is kept.
-class Reader {
- public:
-  explicit Reader(const Properties& properties) : properties_(properties) {}
-
-  std::optional<std::string> Find(const std::string& key) const {
-    const auto found = properties_.find(key);
-    return found == properties_.end() ? std::nullopt : std::optional<std::string>(found->second);
-  }
-  bool Bool(const std::string& key, bool fallback) {
-    const auto value = Find(key);
-    if (!value) return fallback;
-    const std::string text = base::Lowered(*value);
-    if (text != "true" && text != "false") Refuse(key, "'" + *value + "' is neither true nor false");
-    return text == "true";
-  }
-  template <class Parse>
-  void Set(const std::string& key, Parse&& parse) {
-    const auto value = Find(key);
-    if (!value) return;
-    if (const base::Status status = parse(*value); !status.ok()) Refuse(key, status.error().message);
-  }
-  void Refuse(const std::string& key, const std::string& why) {
-    if (!error_) error_ = base::Error{key + ": " + why};
-  }
-  base::Status status() const { return error_ ? base::Status(*error_) : base::Status(); }
-
- private:
-  const Properties& properties_;
-  std::optional<base::Error> error_;
-};
-
-void ReadSecurity(Reader& in, process::shuffle::Config& config) {
-  auto& security = config.session.security;
-  security.authenticate = in.Bool("spark.authenticate", false);
-  security.crypto = security.authenticate && in.Bool("spark.network.crypto.enabled", false);
-  security.sasl_fallback = in.Bool("spark.network.crypto.saslFallback", true);
-  security.always_encrypt = in.Bool("spark.network.sasl.serverAlwaysEncrypt", false);
-  in.Set("spark.network.crypto.authEngineVersion", [&](const std::string& text) -> base::Status {
-    if (text != "1" && text != "2") return base::Error{"write 1 or 2"};
-    security.version = text == "1" ? transport::AuthVersion::kV1 : transport::AuthVersion::kV2;
-    return {};
-  });
-  in.Set("spark.network.crypto.cipher", [&](const std::string& text) -> base::Status {
-    if (text != "AES/CTR/NoPadding" && text != "AES/GCM/NoPadding") {
-      return base::Error{"write AES/CTR/NoPadding or AES/GCM/NoPadding"};
-    }
-    security.cipher = text == "AES/GCM/NoPadding" ? transport::AuthCipher::kGcm : transport::AuthCipher::kCtr;
-    return {};
-  });
-  in.Set("spark.network.sasl.maxEncryptedBlockSize", [&](const std::string& text) -> base::Status {
-    const auto bytes = ParseSparkBytes(text);
-    if (!bytes.ok() || *bytes <= 0 || *bytes > (8 << 20)) return base::Error{"write 1 to 8m"};
-    security.sasl_block_max = static_cast<size_t>(*bytes);
-    return {};
-  });
-}
-
-/// A number of bytes from `least` up.
-void SetBytes(Reader& in, const char* key, int64_t least, const std::function<void(int64_t)>& set) {
-  in.Set(key, [&](const std::string& text) -> base::Status {
-    const auto bytes = ParseSparkBytes(text);
-    if (!bytes.ok()) return bytes.error();
-    if (*bytes < least) return base::Error{"write at least " + std::to_string(least)};
-    set(*bytes);
-    return {};
-  });
-}
-
-void SetCount(Reader& in, const char* key, const std::function<void(int64_t)>& set) {
-  in.Set(key, [&](const std::string& text) -> base::Status {
-    int64_t count = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-    if (error != std::errc() || end != text.data() + text.size() || count < 0 || count > INT32_MAX) {
-      return base::Error{"write a whole number"};
-    }
-    set(count);
-    return {};
-  });
-}
-
-/// Push-based merging, by Spark's keys; spark.shuffle.push.server.mergedIndexCacheSize needs no reading, as merged
-/// indexes share spark.shuffle.service.index.cache.size.
-void ReadMerges(Reader& in, process::shuffle::Config& config, std::vector<std::string>& warnings) {
+/// Spark's name of who merges pushed blocks.
+void ReadMerger(SparkKeys& keys, process::shuffle::Config& config, std::vector<std::string>& warnings) {
   const std::string kManager = "spark.shuffle.push.server.mergedShuffleFileManagerImpl";
-  const std::string manager = in.Find(kManager).value_or("");
+  const std::string manager = keys.String(kManager);
   config.merges = manager.ends_with("RemoteBlockPushResolver");
   if (!config.merges && !manager.empty() && manager.find("NoOp") == std::string::npos) {
     warnings.push_back(kManager + "=" + manager +
                        " is unknown, and pushed blocks are not merged; "
                        "org.apache.spark.network.shuffle.RemoteBlockPushResolver merges them");
   }
-  auto& limits = config.merge_limits;
-  SetBytes(in, "spark.shuffle.push.server.minChunkSizeInMergedShuffleFile", 1,
-           [&](int64_t bytes) { limits.chunk_bytes_min = bytes; });
-  SetCount(in, "spark.shuffle.push.server.ioExceptionsThresholdDuringMerge",
-           [&](int64_t count) { limits.write_failures_max = static_cast<int>(count); });
-  SetBytes(in, "fairlead.shuffle.merge.memory", 1 << 20,
-           [&](int64_t bytes) { limits.memory_bytes = static_cast<size_t>(bytes); });
-  SetCount(in, "fairlead.shuffle.merge.partitions-per-application",
-           [&](int64_t count) { limits.partitions_per_app = static_cast<size_t>(count); });
 }
 
 base::Result<std::string> ReadWhole(const std::string& path) {
@@ -152,98 +39,62 @@ base::Result<std::string> ReadWhole(const std::string& path) {
 
 /// SSLOptions.parse: spark.ssl.rpc.NAME, for passwords the variable Spark hands them on in, then spark.ssl.NAME when
 /// spark.ssl itself is enabled.
-std::optional<std::string> FindTlsOption(Reader& in, const std::string& name, const char* variable = nullptr) {
-  if (auto own = in.Find("spark.ssl.rpc." + name)) return own;
+std::optional<std::string> FindTlsOption(SparkKeys& keys, const std::string& name, const char* variable = nullptr) {
+  if (const std::string own = "spark.ssl.rpc." + name; keys.Has(own)) return keys.String(own);
   if (const char* text = variable == nullptr ? nullptr : std::getenv(variable)) return text;
-  return in.Bool("spark.ssl.enabled", false) ? in.Find("spark.ssl." + name) : std::nullopt;
+  const std::string general = "spark.ssl." + name;
+  if (!keys.Bool("spark.ssl.enabled", false) || !keys.Has(general)) return std::nullopt;
+  return keys.String(general);
 }
 
-void ReadTls(Reader& in, process::shuffle::Config& config) {
-  if (!in.Bool("spark.ssl.rpc.enabled", false)) return;
+void ReadTls(SparkKeys& keys, process::shuffle::Config& config) {
+  if (!keys.Bool("spark.ssl.rpc.enabled", false)) return;
   if (config.session.security.crypto || config.session.security.always_encrypt) {
     // Spark puts that cipher outside of TLS, which is not done here.
-    return in.Refuse("spark.ssl.rpc.enabled",
-                     "not together with spark.network.crypto.enabled or "
-                     "spark.network.sasl.serverAlwaysEncrypt: TLS encrypts already");
+    return keys.Refuse("spark.ssl.rpc.enabled",
+                       "not together with spark.network.crypto.enabled or "
+                       "spark.network.sasl.serverAlwaysEncrypt: TLS encrypts already");
   }
-  transport::TlsKeys keys;
+  transport::TlsKeys tls;
   const auto read_file = [&](const char* name, std::string& to) {
-    const auto path = FindTlsOption(in, name);
+    const auto path = FindTlsOption(keys, name);
     if (!path) return;
     const auto bytes = ReadWhole(*path);
-    if (!bytes.ok()) return in.Refuse(std::string("spark.ssl.rpc.") + name, bytes.error().message);
+    if (!bytes.ok()) return keys.Refuse(std::string("spark.ssl.rpc.") + name, bytes.error().message);
     to = *bytes;
   };
-  read_file("privateKey", keys.private_key);
-  read_file("certChain", keys.cert_chain);
-  read_file("keyStore", keys.key_store);
-  keys.private_key_password =
-      FindTlsOption(in, "privateKeyPassword", "_SPARK_SSL_RPC_PRIVATE_KEY_PASSWORD").value_or("");
-  keys.key_store_password = FindTlsOption(in, "keyStorePassword", "_SPARK_SSL_RPC_KEY_STORE_PASSWORD").value_or("");
-  keys.protocol = FindTlsOption(in, "protocol").value_or("");
-  keys.cipher_suites = base::SplitTrimmed(FindTlsOption(in, "enabledAlgorithms").value_or(""));
-  auto context = transport::TlsContext::Make(keys);
-  if (!context.ok()) return in.Refuse("spark.ssl.rpc", context.error().message);
+  read_file("privateKey", tls.private_key);
+  read_file("certChain", tls.cert_chain);
+  read_file("keyStore", tls.key_store);
+  tls.private_key_password =
+      FindTlsOption(keys, "privateKeyPassword", "_SPARK_SSL_RPC_PRIVATE_KEY_PASSWORD").value_or("");
+  tls.key_store_password = FindTlsOption(keys, "keyStorePassword", "_SPARK_SSL_RPC_KEY_STORE_PASSWORD").value_or("");
+  tls.protocol = FindTlsOption(keys, "protocol").value_or("");
+  tls.cipher_suites = base::SplitTrimmed(FindTlsOption(keys, "enabledAlgorithms").value_or(""));
+  auto context = transport::TlsContext::Make(tls);
+  if (!context.ok()) return keys.Refuse("spark.ssl.rpc", context.error().message);
   config.tls = *std::move(context);
 }
 
 }  // namespace
 
-Properties ParseSparkProperties(std::string_view text) {
-  Properties out;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = base::Trimmed(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.empty() || line[0] == '#' || line[0] == '!') continue;
-    const size_t key_end = std::min(line.find_first_of(" \t=:"), line.size());
-    std::string_view value = base::Trimmed(line.substr(key_end));
-    if (!value.empty() && (value[0] == '=' || value[0] == ':')) value = base::Trimmed(value.substr(1));
-    out[std::string(line.substr(0, key_end))] = std::string(value);
-  }
-  return out;
+static void ReadAll(SparkKeys& keys, process::shuffle::Config& config, std::vector<std::string>& warnings) {
+  ReadShuffleKeys(keys, config);
+  ReadTls(keys, config);
+  ReadMerger(keys, config, warnings);
 }
 
-base::Result<int64_t> ParseSparkBytes(std::string_view text, int64_t unit) {
-  static constexpr Suffix kSuffixes[] = {{"b", 1},          {"k", 1LL << 10},  {"kb", 1LL << 10},
-                                         {"m", 1LL << 20},  {"mb", 1LL << 20}, {"g", 1LL << 30},
-                                         {"gb", 1LL << 30}, {"t", 1LL << 40},  {"tb", 1LL << 40}};
-  return ParseWithSuffix(text, kSuffixes, unit);
-}
-
-base::Result<int64_t> ParseSparkSeconds(std::string_view text) {
-  static constexpr Suffix kSuffixes[] = {{"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"d", 86400}};
-  return ParseWithSuffix(text, kSuffixes, 1);
-}
-
-base::Status ApplySparkProperties(const Properties& properties, process::shuffle::Config& config,
+base::Status ApplySparkProperties(const SparkProperties& properties, process::shuffle::Config& config,
                                   std::vector<std::string>& warnings) {
-  Reader in(properties);
-  ReadSecurity(in, config);
-  ReadTls(in, config);
-  config.core.keep_rdd_blocks = in.Bool("spark.shuffle.service.fetch.rdd.enabled", false);
-  in.Set("spark.shuffle.service.index.cache.size", [&](const std::string& text) -> base::Status {
-    const auto bytes = ParseSparkBytes(text);
-    if (!bytes.ok()) return bytes.error();
-    config.index_cache_bytes = std::max<size_t>(static_cast<size_t>(*bytes), 1 << 20);
-    return {};
-  });
-  for (const char* key : {"spark.network.timeout", "spark.shuffle.io.connectionTimeout"}) {
-    in.Set(key, [&](const std::string& text) -> base::Status {
-      const auto seconds = ParseSparkSeconds(text);
-      if (!seconds.ok()) return seconds.error();
-      config.connection_idle_max = base::Duration::Seconds(*seconds);
-      return {};
-    });
-  }
-  ReadMerges(in, config, warnings);
-  return in.status();
+  SparkKeys keys(properties);
+  ReadAll(keys, config, warnings);
+  return keys.status();
 }
 
 namespace {
 
-base::Result<Properties> GatherProperties(const ShuffleOptions& options) {
-  Properties properties;
+base::Result<SparkProperties> GatherProperties(const ShuffleOptions& options) {
+  SparkProperties properties;
   if (!options.properties_file.empty()) {
     std::ifstream file(options.properties_file);
     std::stringstream text;
@@ -302,23 +153,27 @@ void WarnOfSparksStore(const std::vector<std::string>& directories, std::vector<
 base::Result<ShuffleSettings> ReadShuffleSettings(const ShuffleOptions& options) {
   auto properties = GatherProperties(options);
   if (!properties.ok()) return properties.error();
+  SparkKeys keys(*properties);
+  return ReadShuffleSettings(options, keys);
+}
+
+base::Result<ShuffleSettings> ReadShuffleSettings(const ShuffleOptions& options, SparkKeys& keys) {
   ShuffleSettings out;
   process::shuffle::Config& config = out.config;
-  if (const base::Status applied = ApplySparkProperties(*properties, config, out.warnings); !applied.ok()) {
-    return applied.error();
-  }
-  if (const auto secret = properties->find("spark.authenticate.secret"); secret != properties->end()) {
-    config.cluster_secret = secret->second;
+  ReadAll(keys, config, out.warnings);
+  if (constexpr const char* kSecret = "spark.authenticate.secret"; keys.Has(kSecret)) {
+    config.cluster_secret = keys.String(kSecret);
   } else if (const char* secret_env = std::getenv("_SPARK_AUTH_SECRET")) {
     config.cluster_secret = secret_env;
   }
+  if (out.io_threads = options.io_threads; out.io_threads <= 0) {
+    out.io_threads = static_cast<int>(keys.Int("spark.shuffle.io.serverThreads", 0, 0, INT32_MAX));
+  }
+  if (!keys.status().ok()) return keys.status().error();
   if (config.session.security.authenticate && !config.cluster_secret) {
     return base::Error{"spark.authenticate is true: give spark.authenticate.secret or the variable _SPARK_AUTH_SECRET"};
   }
-  config.listen = {options.bind.empty() ? "127.0.0.1" : options.bind, kDefaultPort};
-  if (const auto port = properties->find("spark.shuffle.service.port"); port != properties->end()) {
-    config.listen.port = static_cast<uint16_t>(std::atoi(port->second.c_str()));
-  }
+  if (!options.bind.empty()) config.listen.host = options.bind;
   if (options.port) config.listen.port = *options.port;
   if (options.answer_as == "3.5") {
     config.session.answer_as = endpoints::shuffle::AnswerAs::kSpark35;
@@ -326,15 +181,10 @@ base::Result<ShuffleSettings> ReadShuffleSettings(const ShuffleOptions& options)
   } else if (!options.answer_as.empty() && options.answer_as != "4.3") {
     return base::Error{"--answer-as " + options.answer_as + ": write 3.5 or 4.3"};
   }
-  std::vector<std::string> roots = options.local_roots;
-  if (const auto dirs = properties->find("spark.local.dir"); roots.empty() && dirs != properties->end()) {
-    roots = base::SplitTrimmed(dirs->second);
-  }
-  if (const base::Status read = UseLocalRoots(roots, config); !read.ok()) return read.error();
-  out.io_threads = options.io_threads;
-  if (const auto threads = properties->find("spark.shuffle.io.serverThreads");
-      out.io_threads <= 0 && threads != properties->end()) {
-    out.io_threads = std::atoi(threads->second.c_str());
+  const std::vector<std::string> roots = keys.List("spark.local.dir");
+  if (const base::Status read = UseLocalRoots(options.local_roots.empty() ? roots : options.local_roots, config);
+      !read.ok()) {
+    return read.error();
   }
   // In 3.5's way any connection may read a stream, so all must be on one thread.
   const bool one_thread = config.session.answer_as == endpoints::shuffle::AnswerAs::kSpark35;
@@ -352,13 +202,10 @@ base::Result<ShuffleSettings> ReadShuffleSettings(const ShuffleOptions& options)
                          "spark.authenticate=true and spark.authenticate.secret"));
     std::erase(out.warnings, "");
   }
-  if (const auto callers = properties->find(kCallersKey); callers != properties->end()) {
-    out.callers = base::SplitTrimmed(callers->second);
-  }
+  out.callers = keys.List(kCallersKey);
   config::HadoopConf names;
-  if (const auto hosts = properties->find("fairlead.http.hosts"); hosts != properties->end()) {
-    names.Set(hosts->first, hosts->second);
-  }
+  constexpr const char* kHosts = "fairlead.http.hosts";
+  if (keys.Has(kHosts)) names.Set(kHosts, keys.String(kHosts));
   out.hosts = ReadKnownHosts(names, out.warnings);
   return out;
 }

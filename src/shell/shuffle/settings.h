@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "process/http/known_hosts.h"
 #include "process/shuffle/config.h"
 #include "shell/base/logging.h"
+#include "shell/base/spark_keys.h"
 
 namespace fairlead::shell {
 
@@ -36,16 +36,10 @@ struct ShuffleSettings {
   std::vector<std::string> warnings;
 };
 
-/// A Spark properties file: `key value`, `key=value` or `key: value` a line, # and ! comments, as java.util.Properties.
-std::map<std::string, std::string> ParseSparkProperties(std::string_view text);
-/// "100m" -> bytes, as JavaUtils.byteStringAs with `unit` for a bare number; "120s" -> seconds.
-base::Result<int64_t> ParseSparkBytes(std::string_view text, int64_t unit = 1);
-base::Result<int64_t> ParseSparkSeconds(std::string_view text);
-
 /// Applies the properties that Spark's service reads to `config`; used for the separate service and inside the node
 /// agent. An Error names the key and what to write.
-base::Status ApplySparkProperties(const std::map<std::string, std::string>& properties,
-                                  process::shuffle::Config& config, std::vector<std::string>& warnings);
+base::Status ApplySparkProperties(const SparkProperties& properties, process::shuffle::Config& config,
+                                  std::vector<std::string>& warnings);
 
 /// Takes these directories as roots; each must exist. Both its name and what the file system calls it are taken, for
 /// executors may use either.
@@ -58,7 +52,8 @@ void WarnOfSparksStore(const std::vector<std::string>& directories, std::vector<
 /// The bounds in `config` are for the process; afterwards they are those of one of `io_threads` threads.
 void ShareAmongThreads(int io_threads, process::shuffle::Config& config);
 
-/// The whole configuration of the separate service.
+/// The whole configuration of the separate service; `keys` in the place of its files and --conf.
 base::Result<ShuffleSettings> ReadShuffleSettings(const ShuffleOptions& options);
+base::Result<ShuffleSettings> ReadShuffleSettings(const ShuffleOptions& options, SparkKeys& keys);
 
 }  // namespace fairlead::shell

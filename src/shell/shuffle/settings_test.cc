@@ -29,7 +29,10 @@ TEST(ShuffleSettings, Properties) {
   EXPECT_EQ(*ParseSparkBytes("100m"), 100 << 20);
   EXPECT_EQ(*ParseSparkBytes("7"), 7);
   EXPECT_FALSE(ParseSparkBytes("7x").ok());
-  EXPECT_EQ(*ParseSparkSeconds("2min"), 120);
+  EXPECT_EQ(*ParseSparkTime("2min", base::Duration::Seconds(1)), base::Duration::Seconds(120));
+  EXPECT_EQ(*ParseSparkTime("7", base::Duration::Millis(1)), base::Duration::Millis(7));
+  EXPECT_FALSE(ParseSparkTime("9999999999999d", base::Duration::Seconds(1)).ok()) << "more than a time can hold";
+  EXPECT_FALSE(ParseSparkBytes("9999999999999", int64_t{1} << 30).ok());
 }
 
 TEST(ShuffleSettings, Defaults) {

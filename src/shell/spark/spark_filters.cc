@@ -5,14 +5,14 @@ namespace fairlead::shell {
 std::optional<process::http::TokenFilter> ReadSparkFilter(SparkKeys& keys, const char* key) {
   constexpr const char* kFilter = "org.apache.spark.ui.JWSFilter";
   const std::string secret_key = std::string("spark.") + kFilter + ".param.secretKey";
-  const std::string named = keys.Text(key, "");
+  const std::string named = keys.String(key, "");
   if (named.empty()) return std::nullopt;
   if (named != kFilter) {
     keys.Refuse(key, named + " is not supported here; set " + kFilter);
     return std::nullopt;
   }
-  const std::string must = keys.Text(std::string("spark.") + kFilter + ".param.requireExpiration", "false");
-  auto filter = process::http::TokenFilter::Make(keys.Text(secret_key, ""), must == "true");
+  const std::string must = keys.String(std::string("spark.") + kFilter + ".param.requireExpiration", "false");
+  auto filter = process::http::TokenFilter::Make(keys.String(secret_key, ""), must == "true");
   if (filter.ok()) return std::move(*filter);
   keys.Refuse(secret_key, filter.error().message);
   return std::nullopt;

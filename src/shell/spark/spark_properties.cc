@@ -1,15 +1,9 @@
 #include "shell/spark/spark_properties.h"
 
-#include <boost/algorithm/string/classification.hpp>
-#include <boost/algorithm/string/split.hpp>
-#include <charconv>
-#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
 #include "endpoints/spark/command_words.h"
-#include "shell/base/open_ports.h"
-#include "shell/shuffle/settings.h"
 
 namespace fairlead::shell {
 
@@ -18,11 +12,6 @@ namespace {
 bool IsReadKey(std::string_view key) { return key.starts_with("spark.") || key.starts_with("fairlead."); }
 
 }  // namespace
-
-std::string Variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
 
 SparkProperties PropertiesInJavaOptions(std::string_view options) {
   SparkProperties properties;
@@ -54,48 +43,6 @@ base::Result<SparkProperties> ReadSparkProperties(const std::string& file, const
     if (IsReadKey(key)) properties.emplace(key, value);
   }
   return properties;
-}
-
-std::string SparkKeys::Text(const std::string& key, const std::string& otherwise) const {
-  const auto found = properties_.find(key);
-  return found != properties_.end() ? found->second : otherwise;
-}
-
-std::string SparkKeys::Own(const std::string& key) const { return Text(key, Text("spark." + key, "")); }
-
-std::vector<std::string> SparkKeys::Callers() const {
-  std::vector<std::string> uids;
-  boost::algorithm::split(uids, Own(kCallersKey), boost::algorithm::is_any_of(", "));
-  std::erase(uids, "");
-  return uids;
-}
-
-bool SparkKeys::Flag(const std::string& key, bool otherwise) {
-  const std::string text = Text(key, otherwise ? "true" : "false");
-  if (text != "true" && text != "false") Refuse(key, text + " is neither true nor false");
-  return text == "true";
-}
-
-int64_t SparkKeys::Number(const std::string& key, int64_t otherwise, int64_t min, int64_t max) {
-  const std::string text = Text(key, std::to_string(otherwise));
-  int64_t number = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (read.ec != std::errc() || read.ptr != text.data() + text.size() || number < min || number > max) {
-    Refuse(key, text + " is no number from " + std::to_string(min) + " to " + std::to_string(max));
-    return otherwise;
-  }
-  return number;
-}
-
-int64_t SparkKeys::Seconds(const std::string& key, int64_t otherwise) {
-  const auto seconds = ParseSparkSeconds(Text(key, std::to_string(otherwise)));
-  if (seconds.ok()) return *seconds;
-  Refuse(key, seconds.error().message);
-  return otherwise;
-}
-
-void SparkKeys::Refuse(const std::string& key, const std::string& why) {
-  if (error_.empty()) error_ = key + ": " + why;
 }
 
 }  // namespace fairlead::shell

@@ -13,14 +13,14 @@ constexpr int64_t kTlsPortMax = 65535;
 /// One of the keys below spark.ssl.standalone, else below spark.ssl where that is enabled.
 class TlsKeys {
  public:
-  explicit TlsKeys(SparkKeys& keys) : keys_(keys), general_(keys.Flag("spark.ssl.enabled", false)) {}
+  explicit TlsKeys(SparkKeys& keys) : keys_(keys), general_(keys.Bool("spark.ssl.enabled", false)) {}
 
   bool general() const { return general_; }
   std::string KeyOf(const std::string& name) const {
     const std::string own = "spark.ssl.standalone." + name;
     return keys_.Has(own) || !general_ ? own : "spark.ssl." + name;
   }
-  std::string Text(const std::string& name) const { return keys_.Text(KeyOf(name), ""); }
+  std::string Text(const std::string& name) const { return keys_.String(KeyOf(name), ""); }
 
  private:
   SparkKeys& keys_;
@@ -63,15 +63,15 @@ std::optional<PageTls> ReadPageTls(SparkKeys& keys, const config::HadoopConf& co
   const auto own = [&](const char* key) { return conf.IsSet(key) ? conf.String(key) : keys.Own(key); };
   const std::string certificate = own(kOwnCertificate);
   const TlsKeys tls(keys);
-  if (!keys.Flag("spark.ssl.standalone.enabled", tls.general() || !certificate.empty())) return std::nullopt;
+  if (!keys.Bool("spark.ssl.standalone.enabled", tls.general() || !certificate.empty())) return std::nullopt;
   PageTls page;
   ReadKeyFiles(keys, tls, certificate, own(kOwnKey), page.files);
   page.files.enabled = tls.Text("enabledAlgorithms");
   constexpr const char* kPageTlsPort = "spark.ssl.standalone.port";
-  if (keys.Has(kPageTlsPort)) page.port = static_cast<uint16_t>(keys.Number(kPageTlsPort, 0, 0, kTlsPortMax));
+  if (keys.Has(kPageTlsPort)) page.port = static_cast<uint16_t>(keys.Int(kPageTlsPort, 0, 0, kTlsPortMax));
   // Whoever has no certificate would come in.
   const std::string ask = tls.KeyOf("needClientAuth");
-  if (keys.Flag(ask, false)) keys.Refuse(ask, "true is not supported: clients are asked for no certificates here");
+  if (keys.Bool(ask, false)) keys.Refuse(ask, "true is not supported: clients are asked for no certificates here");
   const std::string protocol = tls.Text("protocol");
   static const std::set<std::string> kSpoken = {"", "TLS", "TLSv1.2", "TLSv1.3"};
   if (!kSpoken.contains(protocol)) {

@@ -13,15 +13,13 @@
 #include "profiles/profile.h"
 #include "shell/base/known_hosts.h"
 #include "shell/base/open_ports.h"
-#include "shell/shuffle/settings.h"
 #include "shell/spark/spark_filters.h"
 #include "shell/spark/spark_home.h"
 #include "shell/spark/spark_properties.h"
 #include "shell/spark/spark_security.h"
+#include "shell/spark/standalone_keys.h"
 
 namespace fairlead::shell {
-
-namespace sp = process::spark_master;
 
 namespace {
 
@@ -31,19 +29,10 @@ constexpr int64_t kRestPort = 6066;
 constexpr int64_t kPortMax = 65535;
 constexpr const char* kRestHttps = "spark.fairlead.rest.https";
 
-/// Keys of Spark that change nothing here.
-constexpr const char* kIgnored[] = {
-    "spark.deploy.recoveryMode.factory",     "spark.deploy.recoverySerializer",
-    "spark.deploy.recoveryCompressionCodec", "spark.deploy.recoverySerializationFilter",
-    "spark.master.rest.maxThreads",          "spark.master.rest.virtualThread.enabled",
-    "spark.master.ui.historyServerUrl",      "spark.master.ui.title",
-    "spark.master.ui.visibleEnvVarPrefixes",
-};
-
 /// What would be another cluster without it is refused, and not passed over.
 void RefuseUnsupported(SparkKeys& keys) {
   constexpr const char* kTls = "spark.ssl.rpc.enabled";
-  if (keys.Flag(kTls, false)) keys.Refuse(kTls, "true is not supported by this master yet; set it to false");
+  if (keys.Bool(kTls, false)) keys.Refuse(kTls, "true is not supported by this master yet; set it to false");
   constexpr const char* kPatterns = "spark.master.rest.allowedAppResourcePatterns";
   if (keys.Has(kPatterns))
     keys.Refuse(kPatterns, "is not supported by this master yet: every application would be taken");
@@ -56,9 +45,9 @@ void ReadZooKeeper(SparkKeys& keys, StandaloneMasterSettings& settings) {
   constexpr const char* kDirectory = "spark.deploy.zookeeper.dir";
   settings.recovery = RecoveryMode::kZooKeeper;
   env_zookeeper::ElectorOptions& elector = settings.elector;
-  elector.servers = keys.Text(kUrl, "");
+  elector.servers = keys.String(kUrl, "");
   if (elector.servers.empty()) keys.Refuse(kUrl, "is needed with ZOOKEEPER: host:port,host:port");
-  const std::string directory = keys.Text(kDirectory, "/spark");
+  const std::string directory = keys.String(kDirectory, "/spark");
   if (!directory.starts_with("/") || directory.ends_with("/") || directory.find("//") != std::string::npos) {
     keys.Refuse(kDirectory, directory + " is no path such as /spark");
   }
@@ -68,74 +57,18 @@ void ReadZooKeeper(SparkKeys& keys, StandaloneMasterSettings& settings) {
   elector.about = "spark-master, process " + std::to_string(::getpid());
 }
 
-void ReadBodyMax(SparkKeys& keys, process::http::ServerLimits& limits) {
-  constexpr const char* kKey = "spark.master.rest.maxRequestBodySize";
-  constexpr int64_t kMost = 100 << 20;
-  if (!keys.Has(kKey)) return;
-  const auto bytes = ParseSparkBytes(keys.Text(kKey, ""), 1);
-  if (!bytes.ok() || *bytes <= 0 || *bytes > kMost) return keys.Refuse(kKey, "is no size from 1 byte to 100m");
-  limits.body_bytes_max = static_cast<size_t>(*bytes);
-}
-
 void ReadRecovery(SparkKeys& keys, StandaloneMasterSettings& settings) {
   constexpr const char* kMode = "spark.deploy.recoveryMode";
   constexpr const char* kDirectory = "spark.deploy.recoveryDirectory";
-  const std::string mode = keys.Text(kMode, "NONE");
-  settings.cluster.recovery_timeout = base::Duration::Seconds(
-      keys.Seconds("spark.deploy.recoveryTimeout", settings.cluster.worker_timeout.millis() / 1000));
+  const std::string mode = keys.String(kMode, "NONE");
   if (mode == "NONE") return;
   if (mode == "ZOOKEEPER") return ReadZooKeeper(keys, settings);
   if (mode != "FILESYSTEM" && mode != "ROCKSDB") {
     return keys.Refuse(kMode, mode + " is not supported by this master; set NONE, FILESYSTEM, ROCKSDB or ZOOKEEPER");
   }
   settings.recovery = mode == "FILESYSTEM" ? RecoveryMode::kFilesystem : RecoveryMode::kRocksDb;
-  settings.recovery_directory = keys.Text(kDirectory, "");
+  settings.recovery_directory = keys.String(kDirectory, "");
   if (settings.recovery_directory.empty()) keys.Refuse(kDirectory, "is needed with " + mode);
-}
-
-/// How ids of applications and drivers look; 3.5 has nothing to be said about that.
-void ReadIds(SparkKeys& keys, sp::StandaloneSettings& settings) {
-  const auto read = [&](const char* key, const char* otherwise, endpoints::spark::IdPattern& pattern) {
-    auto said = endpoints::spark::NumberedIds(keys.Text(key, otherwise));
-    if (!said) return keys.Refuse(key, said.error().message);
-    pattern = std::move(*said);
-  };
-  read("spark.deploy.appIdPattern", "app-%s-%04d", settings.application_ids);
-  read("spark.deploy.driverIdPattern", "driver-%s-%04d", settings.driver_ids);
-  settings.application_numbers =
-      static_cast<uint32_t>(keys.Number("spark.deploy.appNumberModulo", UINT32_MAX, 1000, UINT32_MAX));
-  settings.names_as_ids = keys.Flag("spark.master.useAppNameAsAppId.enabled", false);
-  settings.driver_ids_as_names = keys.Flag("spark.master.useDriverIdAsAppName.enabled", false);
-}
-
-sp::MasterOrders ReadOrders(SparkKeys& keys) {
-  constexpr const char* kMode = "spark.master.ui.decommission.allow.mode";
-  sp::MasterOrders orders;
-  orders.kill = keys.Flag("spark.ui.killEnabled", true);
-  orders.decommission = keys.Flag("spark.decommission.enabled", false);
-  const std::string mode = keys.Text(kMode, "LOCAL");
-  if (mode == "DENY") orders.decommission_from = sp::DecommissionFrom::kNobody;
-  if (mode == "ALLOW") orders.decommission_from = sp::DecommissionFrom::kEverybody;
-  if (mode != "DENY" && mode != "ALLOW" && mode != "LOCAL") keys.Refuse(kMode, mode + " is none of DENY, LOCAL, ALLOW");
-  return orders;
-}
-
-scheduler::standalone::MasterConfig ReadScheduling(SparkKeys& keys, bool spark4) {
-  namespace ss = scheduler::standalone;
-  ss::MasterConfig config;
-  const bool spread = keys.Flag("spark.deploy.spreadOut", true);
-  config.spread_out_apps = keys.Flag("spark.deploy.spreadOutApps", spread);
-  config.spread_out_drivers = keys.Flag("spark.deploy.spreadOutDrivers", true);
-  config.default_cores = static_cast<int32_t>(keys.Number("spark.deploy.defaultCores", INT32_MAX, 1, INT32_MAX));
-  config.max_executor_retries = static_cast<int32_t>(keys.Number("spark.deploy.maxExecutorRetries", 10, -1, INT32_MAX));
-  config.max_drivers = static_cast<int32_t>(keys.Number("spark.deploy.maxDrivers", INT32_MAX, 1, INT32_MAX));
-  config.worker_policy = ss::WorkerPolicy::kCoresFreeDescUntied;
-  if (!spark4) return config;
-  const std::string policy = keys.Text("spark.deploy.workerSelectionPolicy", "CORES_FREE_DESC");
-  const auto known = ss::WorkerPolicyByName(policy);
-  if (!known) keys.Refuse("spark.deploy.workerSelectionPolicy", policy + " is not known");
-  config.worker_policy = known.value_or(ss::WorkerPolicy::kCoresFreeDesc);
-  return config;
 }
 
 /// Fairlead's own YAML, or the file that yarn.scheduler.fair.allocation.file names; without either none is declared.
@@ -187,18 +120,17 @@ base::Status ReadPlacement(const SparkMasterOptions& options, config::Settings& 
 void ReadRest(SparkKeys& keys, const std::string& host, bool by_default, const std::optional<uint16_t>& port,
               StandaloneMasterSettings& settings) {
   const bool open = settings.master.security.authenticates() && !settings.rest_filter;
-  if (!port && !keys.Flag("spark.master.rest.enabled", by_default && !open)) return;
+  if (!port && !keys.Bool("spark.master.rest.enabled", by_default && !open)) return;
   if (open) {
     settings.warnings.emplace_back(
         "spark.master.rest.enabled or --rest-port: whoever reaches the REST port runs drivers here, without the "
         "secret");
   }
-  settings.rest = {keys.Text("spark.master.rest.host", host),
-                   static_cast<uint16_t>(keys.Number("spark.master.rest.port", kRestPort, 0, kPortMax))};
+  settings.rest = {keys.String("spark.master.rest.host", host),
+                   static_cast<uint16_t>(keys.Int("spark.master.rest.port", kRestPort, 0, kPortMax))};
   if (port) settings.rest->port = *port;
-  settings.rest_https = keys.Flag(kRestHttps, false);
+  settings.rest_https = keys.Bool(kRestHttps, false);
   if (settings.rest_https && !settings.tls) keys.Refuse(kRestHttps, "true needs spark.ssl.standalone.enabled");
-  ReadBodyMax(keys, settings.rest_limits);
 }
 
 }  // namespace
@@ -208,17 +140,17 @@ base::Result<uint16_t> PortOf(const std::optional<uint16_t>& option, const char*
   const SparkProperties said = {{variable, Variable(variable)}};
   if (said.begin()->second.empty()) return static_cast<uint16_t>(otherwise);
   SparkKeys keys(said);
-  const auto port = static_cast<uint16_t>(keys.Number(variable, otherwise, 0, kPortMax));
+  const auto port = static_cast<uint16_t>(keys.Int(variable, otherwise, 0, kPortMax));
   if (!keys.error().empty()) return base::Error{keys.error()};
   return port;
 }
 
-int ReadPortRetries(SparkKeys& keys) { return static_cast<int>(keys.Number("spark.port.maxRetries", 16, 0, kPortMax)); }
+int ReadPortRetries(SparkKeys& keys) { return static_cast<int>(keys.Int("spark.port.maxRetries", 16, 0, kPortMax)); }
 
 std::optional<std::string> ReadReverseProxy(SparkKeys& keys) {
   constexpr const char* kUrl = "spark.ui.reverseProxyUrl";
-  if (!keys.Flag("spark.ui.reverseProxy", false)) return std::nullopt;
-  std::string url = keys.Text(kUrl, "");
+  if (!keys.Bool("spark.ui.reverseProxy", false)) return std::nullopt;
+  std::string url = keys.String(kUrl, "");
   if (url.ends_with('/')) url.pop_back();
   // As Spark reads it: pages would have addresses of their own below it.
   const bool ambiguous = (url + "/").find("/proxy/") != std::string::npos;
@@ -252,6 +184,12 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
       ReadSparkProperties(options.properties_file, homes.front(), {"SPARK_DAEMON_JAVA_OPTS", "SPARK_MASTER_OPTS"});
   if (!properties) return properties.error();
   SparkKeys keys(*properties);
+  return ReadStandaloneMasterSettings(options, std::move(*build), keys);
+}
+
+base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkMasterOptions& options,
+                                                                    endpoints::spark::SparkBuild build,
+                                                                    SparkKeys& keys) {
   StandaloneMasterSettings settings;
   const auto port = PortOf(options.port, "SPARK_MASTER_PORT", kPort);
   if (!port) return port.error();
@@ -260,17 +198,9 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
   const std::string host = HostOf(options.host, "SPARK_MASTER_HOST");
   settings.master.listen = {host, *port};
   settings.master.host = AdvertisedHost(host);
-  settings.web = {host, static_cast<uint16_t>(keys.Number("spark.master.ui.port", *web_port, 0, kPortMax))};
-  settings.cluster.scheduling = ReadScheduling(keys, build->has_module_proxies());
-  settings.cluster.worker_timeout = base::Duration::Seconds(keys.Seconds("spark.worker.timeout", 60));
-  settings.cluster.dead_worker_persistence = keys.Number("spark.dead.worker.persistence", 15, 0, INT32_MAX);
+  settings.web = {host, *web_port};
+  ReadMasterKeys(keys, build.has_module_proxies(), settings);
   ReadRecovery(keys, settings);
-  settings.orders = ReadOrders(keys);
-  settings.cluster.retained_applications =
-      static_cast<size_t>(keys.Number("spark.deploy.retainedApplications", 200, 0, INT32_MAX));
-  settings.cluster.retained_drivers =
-      static_cast<size_t>(keys.Number("spark.deploy.retainedDrivers", 200, 0, INT32_MAX));
-  if (build->has_module_proxies()) ReadIds(keys, settings.cluster);
   settings.port_retries = ReadPortRetries(keys);
   if (const auto front = ReadReverseProxy(keys)) settings.proxy = {true, *front};
   settings.master.security = ReadSparkSecurity(keys);
@@ -279,12 +209,10 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
   auto source = LoadSettings(options.settings);
   if (!source) return source.error();
   settings.tls = ReadPageTls(keys, source->conf, settings.warnings);
-  ReadRest(keys, host, build->has_module_proxies(), options.rest_port, settings);
+  ReadRest(keys, host, build.has_module_proxies(), options.rest_port, settings);
   RefuseUnsupported(keys);
   if (!keys.error().empty()) return base::Error{keys.error()};
-  for (const char* key : kIgnored) {
-    if (keys.Has(key)) settings.warnings.push_back(std::string(key) + " changes nothing here");
-  }
+  WarnOfIgnoredByMaster(keys, settings.warnings);
   settings.hosts = ReadKnownHosts(source->conf, settings.warnings);
   const bool told = source->conf.IsSet(kCallersKey);
   const std::vector<std::string> callers = told ? source->conf.List(kCallersKey) : keys.Callers();
@@ -299,7 +227,7 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
   const std::string place =
       settings.proxy.front.substr(std::min(settings.proxy.front.find("://"), settings.proxy.front.size()));
   if (!place.empty()) settings.hosts.AddProxy(place.substr(3, place.find('/', 3) - 3));
-  settings.master.builds.push_back(std::move(*build));
+  settings.master.builds.push_back(std::move(build));
   return settings;
 }
 

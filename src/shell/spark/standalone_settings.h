@@ -46,6 +46,10 @@ struct StandaloneMasterSettings {
 
 /// What Spark's own Master would take from its flags, environment and properties; docs/spark-master.md has the table.
 base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkMasterOptions& options);
+/// The same of this Spark; `keys` in the place of its files and variables.
+base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkMasterOptions& options,
+                                                                    endpoints::spark::SparkBuild build,
+                                                                    SparkKeys& keys);
 
 /// An option, else an environment variable, else `otherwise`.
 base::Result<uint16_t> PortOf(const std::optional<uint16_t>& option, const char* variable, int64_t otherwise);

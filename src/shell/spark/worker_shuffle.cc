@@ -10,8 +10,8 @@ base::Result<std::unique_ptr<ShuffleRuntime>> StartWorkerShuffle(const SparkProp
                                                                  process::spark_worker::SparkWorkerSettings& worker,
                                                                  env::Log& log) {
   SparkKeys keys(properties);
-  const bool enabled = keys.Flag("spark.shuffle.service.enabled", false);
-  const bool tidy = keys.Flag("spark.storage.cleanupFilesAfterExecutorExit", true);
+  const bool enabled = keys.Bool("spark.shuffle.service.enabled", false);
+  const bool tidy = keys.Bool("spark.storage.cleanupFilesAfterExecutorExit", true);
   if (!keys.error().empty()) return base::Error{keys.error()};
   if (!enabled) return std::unique_ptr<ShuffleRuntime>();
   ShuffleOptions options;
@@ -19,7 +19,7 @@ base::Result<std::unique_ptr<ShuffleRuntime>> StartWorkerShuffle(const SparkProp
   options.local_roots = worker.local_directories;
   options.answer_as = spark4 ? "4.3" : "3.5";
   for (const auto& [key, value] : properties) options.conf.push_back(key + "=" + value);
-  if (keys.Flag("spark.shuffle.service.db.enabled", true)) {
+  if (keys.Bool("spark.shuffle.service.db.enabled", true)) {
     options.state = worker.work_directory + "/" + process::spark_worker::kShuffleDirectory;
     if (const base::Status made = MakeStateDirectory(options.state, log); !made.ok()) return made.error();
   }
