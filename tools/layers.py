@@ -107,7 +107,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "sim/standalone":
         "base endpoints/spark env env_sim process/http process/spark_master process/spark_rpc process/spark_worker "
         "sim/cluster wire/json",
-    "shell/base": "base config endpoints/rest endpoints/yarn env env_posix model process/http",
+    "shell/base": "base config endpoints/rest endpoints/yarn env env_posix model process/http wire/hadoop_rpc",
     "shell/kerberos": "base config endpoints/yarn env env_kerberos process/login wire/hadoop_rpc",
     "shell/callers": "base config endpoints/yarn env_posix process/login shell/base shell/kerberos",
     "shell/tls": "base config env env_openssl process/tls",

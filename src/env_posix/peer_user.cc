@@ -16,6 +16,7 @@ namespace {
 
 /// Whom this process serves; nullopt: everybody.
 std::optional<std::vector<uid_t>> served;
+Farewell farewell_of_strangers;
 
 struct Descriptor {
   int value = -1;
@@ -148,17 +149,21 @@ base::Status TellsUsers() {
       "cannot be kept out"};
 }
 
-base::Status TakeCallsOnlyFrom(std::vector<uid_t> users) {
+base::Status TakeCallsOnlyFrom(std::vector<uid_t> users, Farewell farewell) {
   if (base::Status tells = TellsUsers(); !tells.ok()) return tells;
   users.push_back(0);  // root could do anything anyway
   served = std::move(users);
+  farewell_of_strangers = std::move(farewell);
   return {};
 }
 
-bool MayCall(int connection) {
-  if (!served) return true;
+std::optional<Stranger> StrangerAt(int connection, env::Endpoint peer, env::Endpoint local) {
+  if (!served) return std::nullopt;
   const std::optional<uid_t> user = PeerUser(connection);
-  return user && std::find(served->begin(), served->end(), *user) != served->end();
+  if (user && std::find(served->begin(), served->end(), *user) != served->end()) return std::nullopt;
+  return Stranger{user, std::move(peer), std::move(local)};
 }
+
+const Farewell& FarewellOfStrangers() { return farewell_of_strangers; }
 
 }  // namespace fairlead::env_posix

@@ -9,6 +9,7 @@
 
 #include "env_posix/acceptor_internal.h"
 #include "env_posix/connection_internal.h"
+#include "env_posix/farewell_internal.h"
 #include "env_posix/peer_user.h"
 
 namespace fairlead::env_posix {
@@ -139,8 +140,9 @@ base::Result<std::unique_ptr<env::Listener>> ListenOn(SocketHost& host, const en
   return AcceptFrom<tcp>(
       host, std::move(acceptor), local,
       [&host, systems, on_accept = std::move(on_accept)](tcp::socket socket) {
-        if (!MayCall(socket.native_handle())) return;  // closes it
         Connection::Ends ends = EndsOf(socket);
+        if (auto stranger = StrangerAt(socket.native_handle(), ends.peer, ends.local))
+          return Refuse(std::move(socket), *std::move(stranger));
         if (ends.peer.host != ends.local.host) SetCongestionControl(socket.native_handle(), systems);
         on_accept(MakeStream(host, std::move(socket), std::move(ends)));
       },

@@ -446,29 +446,33 @@ class NewMasters(Standalone):
 
 @unittest.skipIf(os.geteuid() != 0, "needs root, to act as another user")
 class Callers(Standalone):
-    """A13, B2: with fairlead.callers.uids another user of this machine is served nowhere."""
+    """A13, B2: with fairlead.callers.uids another user of this machine is served nowhere, and told so in the port's own protocol."""
 
     properties = {"fairlead.callers.uids": os.geteuid(), "spark.master.rest.enabled": "true", "spark.master.rest.port": 0}
     probe = ("import socket,sys\ns=socket.create_connection(('127.0.0.1', int(sys.argv[1])), 5)\ns.settimeout(5)\n"
-             "try:\n s.sendall(bytes.fromhex(sys.argv[2]))\n print(len(s.recv(100)))\nexcept OSError:\n print(0)")
+             "try:\n s.sendall(bytes.fromhex(sys.argv[2]))\n sys.stdout.buffer.write(s.recv(1000))\nexcept OSError:\n pass")
 
-    def answered(self, port, user):
+    def served(self, port, user):
+        """False: refused with the reason."""
         words = b"GET /healthz HTTP/1.0\r\n\r\n" if port in (self.web, self.worker_web, self.rest) else ask(check_existence("Worker"), "endpoint-verifier")
         out = subprocess.run(["/usr/bin/python3", "-c", self.probe, str(port), words.hex()], capture_output=True, timeout=30, cwd="/", check=True,
                              **({} if user is None else {"user": user, "group": user, "extra_groups": []}))
-        return int(out.stdout) > 0
+        self.assertGreater(len(out.stdout), 0, port)
+        return b"fairlead.callers.uids" not in out.stdout
 
     def test_another_user_is_not_served(self):
         watched = next(port for _, port in listening(self.supervisor()))
         [self.rest] = [port for _, port in listening(self.pid()) if port not in (self.master, self.web)]
         for port in (self.master, self.web, self.rest, self.worker_port, self.worker_web, watched):
-            self.assertEqual((self.answered(port, None), self.answered(port, 65534)), (True, False), port)
-        self.assertNotIn("every user of this machine reaches", self.log("master") + self.log("worker"))
+            self.assertEqual((self.served(port, None), self.served(port, 65534)), (True, False), port)
+        for daemon in ("master", "worker"):
+            self.assertIn("a stranger is not served", self.log(daemon))
+            self.assertNotIn("every user of this machine reaches", self.log(daemon))
         port, web = free_ports(2)
         self.spawn("shuffle", "shuffle", "--port", port, "--web-port", web, "--local-roots", self.directory, "--conf", f"fairlead.callers.uids={os.geteuid()}")
         until(lambda: self.processes["shuffle"].poll() is not None or socket.create_connection((HONEST, port)).close() is None, "the shuffle service")
         self.web = web
-        self.assertEqual((self.answered(web, None), self.answered(web, 65534)), (True, False))
+        self.assertEqual((self.served(web, None), self.served(web, 65534)), (True, False))
 
 
 class Counters(Standalone):

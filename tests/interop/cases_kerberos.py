@@ -2,6 +2,7 @@
 import dataclasses
 import re
 import subprocess
+import urllib.request
 
 import kdc
 import peers
@@ -124,3 +125,76 @@ def kerberos_hdfs_tokens(cluster, work):
     finally:
         job.kill()
         job.wait()
+
+
+# Tokens of HDFS beyond their greatest life, and logs that are gathered there. Nobody's name is believed by WebHDFS here (web_login).
+PROXY = {f"hadoop.proxyuser.yarn.{what}": "*" for what in ("users", "groups", "hosts")}
+MORTAL = {**SHORT, **PROXY, "dfs.namenode.delegation.token.max-lifetime": 40_000}
+GATHERED = (("yarn.log-aggregation-enable", "true"), ("yarn.nodemanager.remote-app-log-dir", "/gathered"))
+IN_HDFS = dataclasses.replace(SECURED, hadoop=peers.HADOOP_VERSION, kerberos="authentication", web_login="kerberos", hdfs=True, history=False, yarn_site=GATHERED)
+
+
+def submit_late(cluster, work):
+    """A master that runs, whose container waits for work/go. Its application's id."""
+    for directory, mode in (("/tmp", "1777"), ("/gathered", "1777")):
+        cluster.hdfs.shell("-mkdir", "-p", cluster.hdfs.uri + directory)
+        cluster.hdfs.shell("-chmod", mode, cluster.hdfs.uri + directory)
+    program = peers.HERE / "java/LateContainer.java"
+    submitted = cluster.java(program, "submit", work, " ".join(cluster.java_command(program)), timeout=180)
+    require_success(submitted, "the submission")
+    app = submitted.stdout.split()[-1]
+    cluster.wait(lambda: cluster.get(f"/ws/v1/cluster/apps/{app}")["app"]["state"] == "RUNNING", "the master", 120)
+    return app
+
+
+def end_late(cluster, work, app):
+    """The container gets its file from HDFS, and its owner reads what it printed with `yarn logs`."""
+    (work / "go").touch()
+    cluster.wait((work / "result").exists, "the container's end", 120)
+    assert (work / "result").read_text().startswith("0 "), (work / "result").read_text()
+    cluster.wait(lambda: cluster.get(f"/ws/v1/cluster/apps/{app}")["app"]["logAggregationStatus"] in ("SUCCEEDED", "FAILED"), "the logs", 120)
+    shown = cluster.java("org.apache.hadoop.yarn.client.cli.LogsCLI", "-applicationId", app, timeout=180)
+    require_success(shown, "yarn logs")
+    assert "what came late" in shown.stdout, shown.stdout[-2000:]
+
+
+def takes(cluster, token):
+    """Whether WebHDFS lets somebody in with this token."""
+    answer = subprocess.run(["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", f"http://127.0.0.1:{cluster.hdfs.http}/webhdfs/v1/tmp?op=GETFILESTATUS&delegation={token}"],
+                            capture_output=True, text=True, check=True)
+    return answer.stdout == "200"
+
+
+@case("all", spec=IN_HDFS, own_cluster=True)
+def kerberos_hdfs_logs(cluster, work):
+    """Files come from a secured HDFS, and logs go there, by the application's token; `yarn logs` and `fairlead logs` of its owner read them. The
+    token stands in no log."""
+    app = submit_late(cluster, work)
+    end_late(cluster, work, app)
+    place = f"yarn.nodemanager.remote-app-log-dir=hdfs://localhost:{cluster.hdfs.rpc}/gathered"  # tickets are for names
+    shown = subprocess.run([str(peers.BINARY), "logs", app, "--hadoop-conf", str(cluster.conf), "--set", place], env=cluster.client_environment(),
+                           capture_output=True, text=True, timeout=60)
+    require_success(shown, "fairlead logs")
+    assert "what came late" in shown.stdout, shown.stdout
+    token = (work / "token").read_text()
+    for log in ("rm.log", "nm1.log"):
+        assert token not in (cluster.directory / log).read_text(), f"a token is in {log}"
+
+
+@case("all", spec=dataclasses.replace(IN_HDFS, hdfs_site=tuple(MORTAL.items()),
+                                      yarn_site=(*GATHERED, ("yarn.resourcemanager.proxy-user-privileges.enabled", "true"))), own_cluster=True)
+def kerberos_hdfs_tokens_beyond_life(cluster, work):
+    """A job outlives its token's greatest life: the resource manager gets new ones in its user's name, also after a restart, and gives them to the
+    node, which fetches files and gathers logs with them."""
+    def issued():
+        with urllib.request.urlopen(urllib.request.Request(cluster.page("/metrics"), headers=cluster.login()), timeout=10) as answer:
+            return int(re.search(r"^fairlead_rm_tokens_issued_total (\d+)", answer.read().decode(), re.M)[1])
+    app = submit_late(cluster, work)
+    old = (work / "token").read_text()
+    assert takes(cluster, old)
+    cluster.wait(lambda: issued() >= 1, "a new token", 60)
+    cluster.wait(lambda: not takes(cluster, old), "the old token's end", 90)
+    cluster.restart("rm")
+    cluster.wait(lambda: issued() >= 1, "a new token after the restart", 60)
+    cluster.wait(lambda: cluster.get(f"/ws/v1/cluster/apps/{app}")["app"]["state"] == "RUNNING", "the master's return", 60)
+    end_late(cluster, work, app)

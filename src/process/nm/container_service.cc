@@ -35,6 +35,14 @@ std::string UnsafeName(const ContainerSpec& spec) {
   if (!IsPlainName(spec.user)) return "the user name cannot be used as a directory name";
   return UnsafeLink(spec.local_resources);
 }
+
+std::vector<model::ApplicationId> AppsOf(const std::vector<ContainerSpec>& containers) {
+  std::vector<model::ApplicationId> apps;
+  for (const ContainerSpec& one : containers) {
+    if (apps.empty() || apps.back() != one.id.attempt.app) apps.push_back(one.id.attempt.app);
+  }
+  return apps;
+}
 }  // namespace
 
 template <class Request>
@@ -118,18 +126,23 @@ void NodeManager::StartContainers(const rpc::IncomingCall& call, const w::NMToke
     const model::ContainerId id = ep::FromWire(verified->ContainerId());
     base::Result<ContainerSpec> spec = ep::ContainerSpecOf(*verified, one.ContainerLaunchContext());
     std::string why = spec ? UnsafeName(*spec) : spec.error().message;
-    if (why.empty() && !ep::ParseCredentials(one.ContainerLaunchContext().tokens.value_or("")))
-      why = "the launch context's tokens cannot be read";
+    const auto credentials = ep::ParseCredentials(one.ContainerLaunchContext().tokens.value_or(""));
+    if (why.empty() && !credentials) why = "the launch context's tokens cannot be read";
     if (!why.empty()) {
       refused.push_back({id, std::string(ex::kYarn), why});
       continue;
     }
+    app_tokens_.Came(id.attempt.app, *credentials);
     event.containers.push_back(std::move(*spec));
   }
   if (base::Status known = tokens_.AttemptStarted(token); known) SaveTokens();
   event.call = Open(call, CallKind::kStart);
   calls_.at(event.call).refused = std::move(refused);
+  const std::vector<model::ApplicationId> apps = AppsOf(event.containers);
   Feed(std::move(event));
+  for (const model::ApplicationId& app : apps) {
+    if (core_.FindApp(app) == nullptr) app_tokens_.Forget(app);  // none of its containers was taken
+  }
 }
 
 void NodeManager::StopContainers(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {

@@ -74,6 +74,7 @@ AggregationPlan LogGathering::PlanOf(const model::nm::AppRecord& app, const LogC
   plan.rolls = context.rolls();
   plan.log_dirs = ports_.dirs.all_logs();
   plan.now = ports_.loop.Wall();
+  plan.tokens = ports_.tokens.Of(app.id);
   if (const auto left = left_out_.find(app.id); left != left_out_.end())
     plan.left_out = {left->second.begin(), left->second.end()};
   return plan;

@@ -17,6 +17,7 @@
 #include "env/timer.h"
 #include "model/nm.h"
 #include "nm/nm.h"
+#include "process/nm/app_tokens.h"
 #include "process/nm/log_policy.h"
 #include "process/nm/ports.h"
 #include "process/nm/state_writer.h"
@@ -44,6 +45,7 @@ class LogGathering {
     LogAggregator& aggregator;
     StateWriter& state;
     const fairlead::nm::Nm& core;
+    const AppTokens& tokens;
   };
 
   LogGathering(Ports ports, LogSettings settings);

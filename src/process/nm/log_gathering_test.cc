@@ -84,7 +84,8 @@ class LogGatheringTest : public testing::Test {
     config.node_address = "h:1";
     config.capacity = model::Resources::Of(8192, 8);
     core_.emplace(config);
-    gathering_.emplace(LogGathering::Ports{loop_, log_, dirs_, aggregator_, *state_, *core_}, settings_);
+    tokens_.emplace(*state_, log_);
+    gathering_.emplace(LogGathering::Ports{loop_, log_, dirs_, aggregator_, *state_, *core_, *tokens_}, settings_);
     gathering_->SetNode("h:1");
     std::vector<env::UnreadRow> unread;
     ASSERT_TRUE(gathering_->Start(store_, started, unread));
@@ -144,6 +145,7 @@ class LogGatheringTest : public testing::Test {
   LogSettings settings_;
   wire::yarn::LogAggregationContextProto context_;
   std::optional<StateWriter> state_;
+  std::optional<AppTokens> tokens_;
   std::optional<fairlead::nm::Nm> core_;
   std::optional<LogGathering> gathering_;
   std::vector<std::string> finished_;

@@ -45,11 +45,13 @@ NodeManager::NodeManager(Environment environment, Settings settings)
       core_(CoreConfig(env_, settings_)),
       state_(env_.loop, env_.store, env_.log,
              [this](const std::string& why) { End(1, "its state store is lost: " + why); }),
+      app_tokens_(state_, env_.log),
       server_(env_.loop, env_.net),
       client_(env_.loop, env_.net, {}, settings_.security),
       trackers_(settings_.trackers) {
   if (env_.aggregator) {
-    logs_.emplace(LogGathering::Ports{env_.loop, env_.log, env_.dirs, *env_.aggregator, state_, core_}, settings_.logs);
+    logs_.emplace(LogGathering::Ports{env_.loop, env_.log, env_.dirs, *env_.aggregator, state_, core_, app_tokens_},
+                  settings_.logs);
   }
   identity_.host = settings_.host;
   identity_.http_port = settings_.http_port;
@@ -97,6 +99,7 @@ base::Result<model::nm::Started> NodeManager::LoadState() {
     port_remembered_ = true;
   }
   if (!tokens.empty()) tokens_.Recover(std::move(tokens.front()));
+  if (base::Status loaded = app_tokens_.Load(env_.store, unread_); !loaded) return loaded.error();
   auto logs = env::LoadRecords<base::WallTime>(env_.store, kLogs, &unread_);
   if (!logs) return logs.error();
   if (logs_) {
@@ -277,6 +280,7 @@ void NodeManager::Do(model::nm::Fetch& effect) {
   plan.directory = ResourceDir(local, effect.resource.visibility, effect.user, effect.app, effect.number);
   plan.resource = std::move(effect.resource);
   plan.user = effect.user;
+  plan.tokens = app_tokens_.Of(effect.app);
   StartFetch(plan);
 }
 
@@ -363,15 +367,19 @@ void NodeManager::Do(model::nm::ContainerEnded& effect) {
 
 void NodeManager::Do(model::nm::HandleLogs& effect) {
   if (!logs_) {
+    app_tokens_.Forget(effect.app);
     KeepLogs(effect.app);
     return Feed(model::nm::LogsHandled{effect.app});
   }
-  logs_->Finish(effect, [this, app = effect.app](const std::string& error) {
-    if (error.empty()) return LogsHaveLeft(app);
-    env_.log.Warn("logs are not aggregated and stay on the node", {{"app", ToString(app)}, {"why", error}});
-    KeepLogs(app);
-    Feed(model::nm::LogsHandled{app});
-  });
+  logs_->Finish(effect, [this, app = effect.app](const std::string& error) { LogsAreHandled(app, error); });
+}
+
+void NodeManager::LogsAreHandled(const model::ApplicationId& app, const std::string& error) {
+  app_tokens_.Forget(app);
+  if (error.empty()) return LogsHaveLeft(app);
+  env_.log.Warn("logs are not aggregated and stay on the node", {{"app", ToString(app)}, {"why", error}});
+  KeepLogs(app);
+  Feed(model::nm::LogsHandled{app});
 }
 
 // They go only after the application's row has: with it, whoever comes after a crash gathers them once more, and must
@@ -497,6 +505,7 @@ void NodeManager::Do(model::nm::Heartbeat& effect) {
   if (tokens_.state().container_current)
     request.last_known_container_token_master_key = ep::ToWire(*tokens_.state().container_current);
   if (tokens_.state().nm_current) request.last_known_nm_token_master_key = ep::ToWire(*tokens_.state().nm_current);
+  if (app_tokens_.sequence() != 0) request.token_sequence_no = app_tokens_.sequence();
   if (logs_) request.log_aggregation_reports_for_apps = logs_->reports();
   client_.Call<w::NodeHeartbeatResponseProto>(
       Tracker(), "nodeHeartbeat", request, settings_.call_timeout,
@@ -506,6 +515,7 @@ void NodeManager::Do(model::nm::Heartbeat& effect) {
         if (logs_) logs_->Told(told);
         last_rm_error_.clear();
         TakeKeys(response->container_token_master_key, response->nm_token_master_key);
+        app_tokens_.Told(*response);
         Feed(ep::HeartbeatAnsweredOf(*response));
       }));
 }

@@ -22,6 +22,7 @@
 #include "env/store.h"
 #include "env/timer.h"
 #include "nm/nm.h"
+#include "process/nm/app_tokens.h"
 #include "process/nm/log_gathering.h"
 #include "process/nm/ports.h"
 #include "process/nm/state_writer.h"
@@ -186,6 +187,7 @@ class NodeManager : private ContainerEvents {
   void GiveUpFetches();
   std::string ExistingWorkDir(const std::string& user, const model::ContainerId& id) const;
   void RemoveTrees(std::vector<std::string> paths, std::function<void()> done = nullptr);
+  void LogsAreHandled(const model::ApplicationId& app, const std::string& error);
   void KeepLogs(const model::ApplicationId& app);
   void LogsHaveLeft(const model::ApplicationId& app);
   void ScheduleLogRemoval(const model::ApplicationId& app, base::WallTime when);
@@ -197,6 +199,7 @@ class NodeManager : private ContainerEvents {
   StateWriter state_;
   std::vector<env::UnreadRow> unread_;
   endpoints::yarn::NodeTokens tokens_;
+  AppTokens app_tokens_;
   std::optional<int32_t> laid_open_;  // the last NM key that lay open
   bool laid_open_is_over_ = false;    // it and those before it are good for nothing any more
   env::Timer laid_open_timer_{env_.loop};

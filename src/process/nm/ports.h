@@ -59,13 +59,23 @@ class Containers {
   virtual void Forget(const model::ContainerId& id) = 0;
 };
 
+/// A delegation token of an application's file system, as WebHDFS takes it.
+struct FileSystemToken {
+  std::string kind;     // "HDFS_DELEGATION_TOKEN", "WEBHDFS delegation", "SWEBHDFS delegation"
+  std::string service;  // whose it is (SecurityUtil.buildTokenService)
+  std::string text;     // Token.encodeToUrlString
+  FL_FIELDS(kind, service, text)
+  friend bool operator==(const FileSystemToken&, const FileSystemToken&) = default;
+};
+
 struct FetchPlan {
   model::nm::ResourceNumber number = 0;
   model::nm::LocalResource resource;
   std::string user;
   std::string local_dir;  // the local directory that holds `directory`
   std::string directory;  // to make; the resource comes into it under its own name
-  FL_FIELDS(number, resource, user, local_dir, directory)
+  std::vector<FileSystemToken> tokens = {};
+  FL_FIELDS(number, resource, user, local_dir, directory, tokens)
 };
 struct Fetched {
   std::string path;
@@ -149,7 +159,9 @@ struct AggregationPlan {
   base::WallTime now;
   bool rolls = false;  // its logs go in several files, each named by its time
   bool is_over = true;
-  FL_FIELDS(app, user, node_id, view_acl, modify_acl, at_end, rolled, left_out, live, log_dirs, now, rolls, is_over)
+  std::vector<FileSystemToken> tokens = {};
+  FL_FIELDS(app, user, node_id, view_acl, modify_acl, at_end, rolled, left_out, live, log_dirs, now, rolls, is_over,
+            tokens)
 };
 class LogAggregator {
  public:

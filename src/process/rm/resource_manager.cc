@@ -11,6 +11,7 @@
 #include "endpoints/yarn/text_bounds.h"
 #include "model/access_list.h"
 #include "process/ask/track_record.h"
+#include "process/rm/issue_rules.h"
 #include "process/rm/learning.h"
 #include "process/rm/reports.h"
 #include "process/rm/service_support.h"
@@ -211,13 +212,24 @@ bool ResourceManager::MayMakeCredentials(const std::string& user) const {
   return !options_.admin_acl.everybody && IsAdministrator(user);
 }
 
+/// With the host where it is written as _HOST.
+static std::string OwnPrincipal(const PortSecurity& security) {
+  std::string principal = security.manager_principal;
+  const size_t host = principal.find("/_HOST@");
+  if (host != std::string::npos) principal.replace(host + 1, 5, security.login.server_id);
+  return principal;
+}
+
 void ResourceManager::OpenSubmissions() {
   if (!delegation_) return;
   TokenRenewer::Services services;
   services.emplace("RM_DELEGATION_TOKEN", MakeOwnTokenService(loop_, *delegation_));
+  const IssueRules& rules = OwnIssueRules();
   for (const TokenIssuer& issuer : options_.token_issuers) {
-    services.emplace(issuer.kind,
-                     MakeRpcTokenService(loop_, net_, issuer, options_.security.ForCalls(), options_.login_user));
+    Manager manager{options_.login_user, OwnPrincipal(options_.security), rules.timeout};
+    manager.issues = issuer.kind == rules.kind;
+    if (manager.issues) manager.default_service = rules.default_service;
+    services.emplace(issuer.kind, MakeRpcTokenService(loop_, net_, issuer, options_.security.ForCalls(), manager));
   }
   submissions_ = std::make_unique<Submissions>(loop_, *this, std::move(services), options_.renewal,
                                                [this](const std::string& text) { Warn(text); });

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "process/rm/issue_rules.h"
 #include "process/rm/resource_manager.h"
 #include "rm/life_cycles.h"
 
@@ -17,13 +18,17 @@ constexpr size_t kBytesMost = size_t{256} << 20;
 
 Submissions::Submissions(env::Loop& loop, ResourceManager& manager, TokenRenewer::Services services, RenewalTimes times,
                          std::function<void(const std::string&)> warn)
-    : manager_(manager), renewer_(loop, std::move(services), times, warn) {
+    : manager_(manager),
+      system_credentials_(loop.Wall().ms),
+      renewer_(loop, std::move(services), times, OwnIssueRules().least_left,
+               {warn, [this](const auto& app, const auto& tokens) { system_credentials_.Set(app, tokens); }}) {
   const auto told = [warn = std::move(warn)](const base::Status& renewed) {
     if (!renewed.ok()) warn(renewed.error().message);
   };
   manager.core().ForEachApp([&](const fairlead::rm::App& app) {
     if (fairlead::rm::IsOver(app.state)) return;
-    renewer_.Add(app.submission.id, app.submission.context, told, TokenRenewer::Patience::kOfOneThatRuns);
+    renewer_.Add({app.submission.id, app.submission.user, app.submission.context}, told,
+                 TokenRenewer::Patience::kOfOneThatRuns);
   });
 }
 
@@ -36,16 +41,16 @@ void Submissions::Take(m::Submission submission, Submitted done) {
     waits->second.told.push_back(std::move(done));
     return;
   }
-  const std::string context = event.submission.context;
-  if (waiting_.size() >= kWaitingMost || bytes_ + context.size() > kBytesMost) {
+  const TokenRenewer::Application app{id, event.submission.user, event.submission.context};
+  if (waiting_.size() >= kWaitingMost || bytes_ + app.submission.size() > kBytesMost) {
     return done(RemoteException{std::string(endpoints::yarn::exceptions::kIo),
                                 std::to_string(waiting_.size()) + " applications wait for their tokens to be " +
                                     "renewed; submit " + ToString(id) + " again later"});
   }
   Waiting& waiting = waiting_[id];
   waiting.told.push_back(std::move(done));
-  bytes_ += waiting.bytes = context.size();
-  renewer_.Add(id, context, [this, id, event = std::move(event)](const base::Status& renewed) {
+  bytes_ += waiting.bytes = app.submission.size();
+  renewer_.Add(app, [this, id, event = std::move(event)](const base::Status& renewed) {
     m::Submit taken = event;
     if (!renewed.ok()) taken.rejected = renewed.error().message;
     manager_.AskToSubmit(std::move(taken), [this, id](const auto& refused) { Tell(id, refused); });

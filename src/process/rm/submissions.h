@@ -9,6 +9,7 @@
 #include "endpoints/yarn/exceptions.h"
 #include "env/loop.h"
 #include "model/rm.h"
+#include "process/rm/system_credentials.h"
 #include "process/rm/token_renewer.h"
 
 namespace fairlead::process::rm {
@@ -31,6 +32,7 @@ class Submissions {
   /// Of any application, attempt or container.
   void Note(const model::rm::StateChanged& change);
   const TokenRenewer& renewer() const { return renewer_; }
+  const SystemCredentials& system_credentials() const { return system_credentials_; }
 
  private:
   void Tell(const model::ApplicationId& app, const std::optional<endpoints::yarn::RemoteException>& refused);
@@ -42,6 +44,7 @@ class Submissions {
   };
   std::map<model::ApplicationId, Waiting> waiting_;
   size_t bytes_ = 0;  // of all
+  SystemCredentials system_credentials_;
   TokenRenewer renewer_;
 };
 

@@ -5,9 +5,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -20,39 +20,64 @@
 
 namespace fairlead::process::rm {
 
-/// Who renews and cancels tokens of one kind, as the renewer that stands in them.
+/// Who renews, cancels and issues tokens of one kind.
 class TokenService {
  public:
+  using Token = endpoints::yarn::RpcToken;
   virtual ~TokenService() = default;
   /// False: another cluster's, which is left alone.
-  virtual bool Knows(const endpoints::yarn::RpcToken&) const { return true; }
+  virtual bool Knows(const Token&) const { return true; }
   struct Failure {
     std::string why;
     bool may_pass = false;  // nobody answered: another time may do
   };
-  /// Until when it is good, in milliseconds since 1970; never from inside the call.
+  /// Until when it is good, in milliseconds since 1970; never from inside the call, as Issued.
   using Renewed = std::function<void(base::Result<int64_t, Failure>)>;
-  virtual void Renew(const endpoints::yarn::RpcToken& token, Renewed done) = 0;
-  virtual void Cancel(const endpoints::yarn::RpcToken& token) = 0;
+  /// As the renewer that stands in the token.
+  virtual void Renew(const Token& token, Renewed done) = 0;
+  virtual void Cancel(const Token& token) = 0;
+
+  using Issued = std::function<void(base::Result<Token, Failure>)>;
+  /// Whether Issue may be called.
+  virtual bool Issues() const { return false; }
+  /// A new token of `service` (as a token names it) for `owner`, whose renewer is the manager.
+  virtual void Issue(const std::string& /*service*/, const std::string& /*owner*/, Issued /*done*/) {}
+  /// IssueRules::default_service.
+  virtual std::string DefaultService() const { return {}; }
 };
 
 /// Keeps alive the tokens that applications bring along (org.apache.hadoop.yarn.server.resourcemanager.security.
 /// DelegationTokenRenewer): each is renewed before its application begins, again at 90 % of its life, once for all
 /// applications that share it, and cancelled when the last of them has ended. A token without a renewer is left alone;
-/// one of a kind that nobody here renews is, too, and that is said once.
+/// one of a kind that nobody here renews is, too, and that is said once. With TokenService::Issues one that nears
+/// the end of its greatest life gets a successor for each owner of its applications, and an application without a token
+/// of such a kind gets its first one (YARN-2704, YARN-11819).
 class TokenRenewer {
  public:
+  using Token = endpoints::yarn::RpcToken;
   using Services = std::map<std::string, std::unique_ptr<TokenService>, std::less<>>;  // by kind
-  TokenRenewer(env::Loop& loop, Services services, RenewalTimes times, std::function<void(const std::string&)> warn);
+  struct Told {
+    std::function<void(const std::string&)> warn;
+    /// An application got a new token: all that it has now of kinds that can be issued; none: it has been let go.
+    std::function<void(const model::ApplicationId&, const std::vector<Token>&)> issued = [](const auto&, const auto&) {
+    };
+  };
+  /// `least_left`: how near to the end of its greatest life a renewal may lead.
+  TokenRenewer(env::Loop& loop, Services services, RenewalTimes times, base::Duration least_left, Told told);
   ~TokenRenewer();
   TokenRenewer(const TokenRenewer&) = delete;
   TokenRenewer& operator=(const TokenRenewer&) = delete;
 
-  /// `submission`: an encoded ApplicationSubmissionContext. `done` runs once: all tokens are renewed, or why one cannot
-  /// be ("Failed to renew token: …"); then nothing of them is kept.
   enum class Patience : uint8_t { kOfASubmission, kOfOneThatRuns };  // where nobody answers
-  void Add(const model::ApplicationId& app, const std::string& submission,
-           std::function<void(const base::Status&)> done, Patience patience = Patience::kOfASubmission);
+  struct Application {
+    model::ApplicationId id;
+    std::string owner;
+    std::string submission;  // an encoded ApplicationSubmissionContext
+  };
+  /// `done` runs once: all tokens are renewed, or why one cannot be ("Failed to renew token: …"); then nothing of them
+  /// is kept.
+  void Add(const Application& app, std::function<void(const base::Status&)> done,
+           Patience patience = Patience::kOfASubmission);
   /// The application has ended.
   void Remove(const model::ApplicationId& app);
   /// It was not taken: its tokens are left as they are.
@@ -63,37 +88,59 @@ class TokenRenewer {
   size_t tokens() const { return tokens_.size(); }
   uint64_t renewed() const { return renewed_; }
   uint64_t failed() const { return failed_; }
+  uint64_t issued() const { return issued_; }
+  uint64_t refused() const { return refused_; }
 
  private:
   using Key = std::string;  // kind, service and identifier
   struct Held;
   struct Submission;
-  Held& Hold(const endpoints::yarn::RpcToken& token, TokenService& service, bool cancel_at_end);
+  struct Holder {
+    std::string owner;
+    std::set<Key> keys;
+  };
+  /// What waits for its turn: a renewal, or a new token for this owner in the place of that one.
+  struct Call {
+    Key key;
+    std::optional<std::string> owner;
+  };
+  Held& Hold(const Token& token, TokenService& service, bool cancel_at_end);
+  /// Awaits a token's renewal or first issue.
+  void Await(Held& held, const Application& app, Patience patience, const std::shared_ptr<Submission>& waiting);
+  void AwaitFirst(const Application& app, const std::set<std::string>& kinds, bool cancel_at_end, Patience patience,
+                  const std::shared_ptr<Submission>& waiting);
   void Renew(const Key& key);
+  void Queue(Call call);
   void RunNext();
+  void Run(const Call& call, const Held& held);
   void Renewed(const Key& key, const base::Result<int64_t, TokenService::Failure>& until);
   void Schedule(Held& held, int64_t until_ms);
-  void Tell(Held& held, const base::Status& status);
+  void Replace(const Key& key);
+  void Issued(const Call& call, TokenService& service, const base::Result<Token, TokenService::Failure>& token);
+  void Succeed(Held& old, const std::string& owner, const Token& token);
+  void NotIssued(Held& old, const std::string& owner, const TokenService::Failure& failure);
+  std::vector<Token> IssuableOf(const Holder& holder) const;
+  /// Whoever waits for it; only applications of `owner`, where one is given.
+  void Tell(Held& held, const base::Status& status, const std::optional<std::string>& owner = {});
   void Finish(const std::shared_ptr<Submission>& waiting);
   void Drop(const model::ApplicationId& app, bool ended);
-  void SayOnce(const std::string& kind);
+  void SayOnce(const std::string& about, const std::string& text);
 
   env::Loop& loop_;
   const Services services_;
   const RenewalTimes times_;
-  const std::function<void(const std::string&)> warn_;
+  const base::Duration least_left_;
+  const Told told_;
   std::map<Key, std::unique_ptr<Held>> tokens_;
-  std::map<model::ApplicationId, std::set<Key>> apps_;
-  std::deque<Key> queue_;  // renewals for a turn
+  std::map<model::ApplicationId, Holder> apps_;
+  std::deque<Call> queue_;
   size_t running_ = 0;
-  std::set<std::string> said_;  // kinds without a renewer
+  std::set<std::string> said_;
   uint64_t renewed_ = 0;
   uint64_t failed_ = 0;
+  uint64_t issued_ = 0;
+  uint64_t refused_ = 0;
   env::Alive alive_;
 };
-
-/// The renewer that stands in a token's identifier, "" of none (AbstractDelegationTokenIdentifier: Hadoop's Writable
-/// form, or the protobuf of the resource manager's own); an error for what is neither.
-base::Result<std::string> RenewerOf(const endpoints::yarn::RpcToken& token);
 
 }  // namespace fairlead::process::rm

@@ -7,6 +7,7 @@
 
 #include "endpoints/yarn/credentials.h"
 #include "env_sim/world.h"
+#include "process/rm/token_identifier.h"
 #include "wire/yarn/client.h"
 #include "wire/yarn/tokens.h"
 
@@ -18,14 +19,28 @@ using endpoints::yarn::RpcToken;
 
 constexpr char kKind[] = "HDFS_DELEGATION_TOKEN";
 
-/// Hadoop's Writable form: owner, renewer, real user; what follows is not read.
-RpcToken HdfsToken(const std::string& renewer, const std::string& number = "1") {
+/// Hadoop's Writable form: owner, renewer, real user, and then times.
+RpcToken WritableToken(const std::string& renewer, const std::string& times) {
   std::string identifier(1, '\0');
   for (const std::string& text : {std::string("alice"), renewer, std::string()}) {
     identifier.push_back(static_cast<char>(text.size()));
     identifier += text;
   }
-  return {identifier + number, "password", kKind, "127.0.0.1:8020"};
+  return {identifier + times, "password", kKind, "127.0.0.1:8020"};
+}
+
+/// One that is cut where its times begin, of which eight bytes would follow.
+RpcToken HdfsToken(const std::string& renewer, const std::string& number = "1") {
+  return WritableToken(renewer, "\x88" + number);
+}
+
+/// One that ends for good at `max_ms`.
+RpcToken MortalToken(int64_t max_ms, const std::string& number = "1") {
+  RpcToken token =
+      WritableToken("yarn", std::string("\1\x88", 2));  // issued in the first millisecond; eight bytes follow
+  for (int shift = 56; shift >= 0; shift -= 8) token.identifier.push_back(static_cast<char>(max_ms >> shift));
+  token.identifier += number;
+  return token;
 }
 
 struct Calls {
@@ -36,18 +51,35 @@ struct Calls {
   int64_t most_ms = INT64_MAX;  // no renewal leads beyond
   bool silent = false;
   bool knows = true;
+  bool issues = false;
+  std::vector<std::string> issued_to;
+  std::optional<TokenService::Failure> issue_failure;
+  int64_t issue_life_ms = 100'000;
+  std::string default_service;
 };
 
 class TestService final : public TokenService {
  public:
   TestService(env::Loop& loop, Calls& calls) : loop_(loop), calls_(calls) {}
   bool Knows(const RpcToken&) const override { return calls_.knows; }
-  void Renew(const RpcToken&, Renewed done) override {
+  void Renew(const RpcToken& token, Renewed done) override {
     calls_.renewed_at.push_back(loop_.Wall().ms);
     if (calls_.silent) return;
-    loop_.Post([this, done = std::move(done)] {
+    loop_.Post([this, most = std::min(calls_.most_ms, ReadIdentifier(token)->max_ms), done = std::move(done)] {
       if (calls_.failure) return done(*calls_.failure);
-      done(std::min(loop_.Wall().ms + calls_.life_ms, calls_.most_ms));
+      if (most <= loop_.Wall().ms && most > 0) return done(Failure{"token is expired"});
+      done(std::min(loop_.Wall().ms + calls_.life_ms, most));
+    });
+  }
+  bool Issues() const override { return calls_.issues; }
+  std::string DefaultService() const override { return calls_.default_service; }
+  void Issue(const std::string& service, const std::string& owner, Issued done) override {
+    calls_.issued_to.push_back(owner);
+    loop_.Post([this, service, owner, done = std::move(done)] {
+      if (calls_.issue_failure) return done(*calls_.issue_failure);
+      RpcToken token = MortalToken(loop_.Wall().ms + calls_.issue_life_ms, owner + std::to_string(loop_.Wall().ms));
+      token.service = service;
+      done(std::move(token));
     });
   }
   void Cancel(const RpcToken&) override { ++calls_.cancelled; }
@@ -60,10 +92,12 @@ class TestService final : public TokenService {
 class TokenRenewerTest : public ::testing::Test {
  protected:
   void SetUp() override { Make({}); }
-  void Make(RenewalTimes times) {
+  void Make(RenewalTimes times, Duration least_left = Duration::Seconds(5)) {
     TokenRenewer::Services services;
     services.emplace(kKind, std::make_unique<TestService>(loop(), calls_));
-    renewer_.emplace(loop(), std::move(services), times, [this](const std::string& text) { warned_.push_back(text); });
+    renewer_.emplace(loop(), std::move(services), times, least_left,
+                     TokenRenewer::Told{[this](const std::string& text) { warned_.push_back(text); },
+                                        [this](const auto& app, const auto& tokens) { issued_[app] = tokens; }});
   }
   env::Loop& loop() { return machine_.loop(); }
 
@@ -79,12 +113,15 @@ class TokenRenewerTest : public ::testing::Test {
   }
   static model::ApplicationId App(int32_t number) { return {1, number}; }
 
+  static TokenRenewer::Application Of(int32_t number, const std::string& submission) {
+    return {App(number), "user" + std::to_string(number / 10), submission};
+  }
   /// What Add says.
   base::Status Add(int32_t number, const std::string& submission,
                    TokenRenewer::Patience patience = TokenRenewer::Patience::kOfASubmission) {
     std::optional<base::Status> told;
     renewer_->Add(
-        App(number), submission, [&](const base::Status& status) { told = status; }, patience);
+        Of(number, submission), [&](const base::Status& status) { told = status; }, patience);
     EXPECT_TRUE(Run(Duration::Seconds(30), [&] { return told.has_value(); }));
     return told.value_or(base::Error{"nothing"});
   }
@@ -100,6 +137,7 @@ class TokenRenewerTest : public ::testing::Test {
   Calls calls_;
   std::optional<TokenRenewer> renewer_;
   std::vector<std::string> warned_;
+  std::map<model::ApplicationId, std::vector<RpcToken>> issued_;
 };
 
 TEST_F(TokenRenewerTest, RenewedBeforeTheStartAndAtNineTenthsAndCancelledAtTheEnd) {
@@ -173,7 +211,7 @@ TEST_F(TokenRenewerTest, WhereNobodyAnswersASubmissionIsTriedThriceAndOneThatRun
   EXPECT_FALSE(Add(1, Submission({HdfsToken("yarn")})).ok());
   EXPECT_EQ(calls_.renewed_at.size(), 3U);
   renewer_->Add(
-      App(2), Submission({HdfsToken("yarn")}), [](const base::Status&) {}, TokenRenewer::Patience::kOfOneThatRuns);
+      Of(2, Submission({HdfsToken("yarn")})), [](const base::Status&) {}, TokenRenewer::Patience::kOfOneThatRuns);
   Run(Duration::Seconds(200));
   EXPECT_GT(calls_.renewed_at.size(), 15U);
   calls_.failure.reset();
@@ -223,7 +261,7 @@ TEST_F(TokenRenewerTest, AtMostSomeRunAtOnceAndWhatIsRemovedMeanwhileIsForgotten
   std::vector<RpcToken> tokens;
   for (int i = 0; i < 5; ++i) tokens.push_back(HdfsToken("yarn", std::to_string(i)));
   bool told = false;
-  renewer_->Add(App(1), Submission(tokens), [&](const base::Status&) { told = true; });
+  renewer_->Add(Of(1, Submission(tokens)), [&](const base::Status&) { told = true; });
   Run(Duration::Seconds(1));
   EXPECT_EQ(calls_.renewed_at.size(), 2U);
   renewer_->Remove(App(1));
@@ -244,16 +282,140 @@ TEST_F(TokenRenewerTest, HostileSubmissions) {
   EXPECT_EQ(renewer_->tokens(), 0U);
 }
 
-TEST(RenewerOf, ReadsBothForms) {
-  EXPECT_EQ(*RenewerOf(HdfsToken("yarn")), "yarn");
+class NewTokensTest : public TokenRenewerTest {
+ protected:
+  void SetUp() override {
+    calls_.issues = true;
+    Make({});
+  }
+  int64_t Later(int64_t seconds) { return loop().Wall().ms + seconds * 1000; }
+};
+
+TEST_F(NewTokensTest, OneThatNearsItsGreatestLifeGetsASuccessorForEachOwnerAndIsNotCancelled) {
+  const RpcToken old = MortalToken(Later(100));
+  for (const int32_t app : {1, 2, 11}) ASSERT_TRUE(Add(app, Submission({old})).ok());
+  Run(Duration::Seconds(60));
+  EXPECT_TRUE(calls_.issued_to.empty()) << "the end is far away";
+  ASSERT_EQ(calls_.renewed_at.size(), 2U);
+  Run(Duration::Seconds(36));  // that renewal led to the end; nine tenths of the rest
+  EXPECT_EQ(calls_.issued_to, (std::vector<std::string>{"user0", "user1"}));
+  ASSERT_EQ(issued_[App(1)].size(), 1U);
+  EXPECT_NE(issued_[App(1)], std::vector<RpcToken>{old});
+  EXPECT_EQ(issued_[App(1)], issued_[App(2)]);
+  EXPECT_NE(issued_[App(1)], issued_[App(11)]) << "another user's";
+  EXPECT_EQ(calls_.cancelled, 0) << "containers have the old one";
+  EXPECT_EQ(renewer_->tokens(), 2U);
+  Run(Duration::Seconds(1000));
+  EXPECT_GE(calls_.issued_to.size(), 18U) << "and so on and on";
+  EXPECT_LE(calls_.issued_to.size(), 28U);
+  for (const int32_t app : {1, 2, 11}) renewer_->Remove(App(app));
+  EXPECT_EQ(calls_.cancelled, 2);
+  EXPECT_TRUE(issued_[App(1)].empty());
+  EXPECT_TRUE(warned_.empty());
+}
+
+TEST_F(NewTokensTest, OneThatHasExpiredBeforeItsSubmissionGetsASuccessor) {
+  const RpcToken other = HdfsToken("yarn", "other");
+  ASSERT_TRUE(Add(1, Submission({MortalToken(Later(-1)), other})).ok());
+  ASSERT_EQ(calls_.issued_to, std::vector<std::string>{"user0"});
+  EXPECT_EQ(issued_[App(1)].size(), 2U);
+  EXPECT_NE(std::find(issued_[App(1)].begin(), issued_[App(1)].end(), other), issued_[App(1)].end())
+      << "nodes forget those of the submission";
+  const base::Status recovered = Add(2, Submission({MortalToken(Later(-1))}), TokenRenewer::Patience::kOfOneThatRuns);
+  EXPECT_TRUE(recovered.ok());
+  EXPECT_EQ(calls_.issued_to.size(), 2U);
+}
+
+TEST_F(NewTokensTest, WithoutTheKeyNoneIsAskedFor) {
+  calls_.issues = false;
+  calls_.default_service = "10.0.0.1:8020";
+  EXPECT_FALSE(Add(1, Submission({MortalToken(Later(-1))})).ok());
+  EXPECT_TRUE(Add(2, Submission({})).ok());
+  ASSERT_TRUE(Add(3, Submission({MortalToken(Later(100))})).ok());
+  Run(Duration::Seconds(200));
+  EXPECT_TRUE(calls_.issued_to.empty());
+}
+
+TEST_F(NewTokensTest, ARefusalIsSaidOnceAndTheJobGoesOnAndIsAskedForMoreAndMoreSeldom) {
+  calls_.issue_failure = TokenService::Failure{"User: rm is not allowed to impersonate user0"};
+  ASSERT_TRUE(Add(1, Submission({MortalToken(Later(50))})).ok());
+  Run(Duration::Seconds(3600));
+  EXPECT_TRUE(renewer_->Has(App(1)));
+  ASSERT_EQ(warned_.size(), 1U);
+  EXPECT_EQ(warned_[0],
+            "no new HDFS_DELEGATION_TOKEN of 127.0.0.1:8020 for user0: User: rm is not allowed to impersonate user0; "
+            "applications go on without it, and it is asked for again");
+  EXPECT_GE(calls_.issued_to.size(), 10U);
+  EXPECT_LE(calls_.issued_to.size(), 14U);
+  calls_.issue_failure.reset();
+  Run(Duration::Seconds(601));
+  EXPECT_EQ(issued_[App(1)].size(), 1U);
+}
+
+TEST_F(NewTokensTest, OneWithoutASuccessorIsRenewedAsLongAsItCanBe) {
+  Make({}, Duration::Seconds(100));
+  calls_.issue_failure = TokenService::Failure{"refused"};
+  ASSERT_TRUE(Add(1, Submission({MortalToken(Later(200))})).ok());
+  Run(Duration::Seconds(190));
+  EXPECT_GE(calls_.issued_to.size(), 3U);
+  EXPECT_GE(calls_.renewed_at.back(), Later(-50)) << "it would have ended";
+  calls_.issue_failure.reset();
+  Run(Duration::Seconds(200));
+  EXPECT_EQ(issued_[App(1)].size(), 1U);
+}
+
+TEST_F(NewTokensTest, ASubmissionWhoseExpiredTokenGetsNoSuccessorFails) {
+  calls_.issue_failure = TokenService::Failure{"User: rm is not allowed to impersonate user0"};
+  const base::Status refused = Add(1, Submission({MortalToken(Later(-1))}));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message,
+            "Failed to renew token: Kind: HDFS_DELEGATION_TOKEN, Service: 127.0.0.1:8020: User: rm is not allowed to "
+            "impersonate user0");
+  EXPECT_EQ(renewer_->tokens(), 0U);
+}
+
+TEST_F(NewTokensTest, WhoBringsNoneGetsOneOfTheDefaultFileSystem) {
+  calls_.default_service = "10.0.0.1:8020";
+  ASSERT_TRUE(Add(1, Submission({})).ok());
+  ASSERT_EQ(issued_[App(1)].size(), 1U);
+  EXPECT_EQ(issued_[App(1)][0].service, "10.0.0.1:8020");
+  ASSERT_TRUE(Add(2, Submission({HdfsToken("")})).ok()) << "who says that nobody is to renew it has one";
+  EXPECT_EQ(calls_.issued_to.size(), 1U);
+  calls_.issue_failure = TokenService::Failure{"refused"};
+  ASSERT_TRUE(Add(3, Submission({})).ok()) << "it can do without";
+  EXPECT_TRUE(issued_[App(3)].empty());
+  calls_.issue_failure.reset();
+  Run(Duration::Seconds(11));
+  EXPECT_EQ(issued_[App(3)].size(), 1U);
+  Run(Duration::Seconds(10));
+  renewer_->Remove(App(3));
+  EXPECT_EQ(calls_.cancelled, 1);
+}
+
+TEST_F(NewTokensTest, OneThatComesAfterTheEndIsCancelled) {
+  ASSERT_TRUE(Add(1, Submission({HdfsToken("yarn")})).ok());
+  calls_.default_service = "10.0.0.1:8020";
+  renewer_->Add(Of(2, Submission({})), [](const base::Status&) {});
+  renewer_->Remove(App(2));
+  Run(Duration::Seconds(1));
+  EXPECT_EQ(calls_.issued_to.size(), 1U);
+  EXPECT_EQ(calls_.cancelled, 1);
+  EXPECT_EQ(renewer_->tokens(), 1U);
+}
+
+TEST(TokenIdentifier, ReadsBothForms) {
+  EXPECT_EQ(ReadIdentifier(HdfsToken("yarn"))->renewer, "yarn");
+  EXPECT_EQ(ReadIdentifier(HdfsToken("yarn"))->max_ms, INT64_MAX);
+  EXPECT_EQ(ReadIdentifier(MortalToken(1'795'839'772'286))->max_ms, 1'795'839'772'286);
+  EXPECT_EQ(ReadIdentifier(MortalToken(-5))->max_ms, 0);
   wire::yarn::YARNDelegationTokenIdentifierProto id;
   id.owner = "alice@EXAMPLE.COM";
   id.renewer = "bob";
-  EXPECT_EQ(*RenewerOf({id.Encode(), "", "RM_DELEGATION_TOKEN", ""}), "bob");
+  EXPECT_EQ(ReadIdentifier({id.Encode(), "", "RM_DELEGATION_TOKEN", ""})->renewer, "bob");
   const std::string longer(300, 'r');
   std::string identifier("\0\5alice\x8E\x01\x2C", 10);  // a length of two bytes
-  EXPECT_EQ(*RenewerOf({identifier + longer, "", kKind, ""}), longer);
-  EXPECT_FALSE(RenewerOf({std::string("\0\x8C", 2), "", kKind, ""}).ok());
+  EXPECT_EQ(ReadIdentifier({identifier + longer, "", kKind, ""})->renewer, longer);
+  EXPECT_FALSE(ReadIdentifier({std::string("\0\x8C", 2), "", kKind, ""}).ok());
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "env/alive.h"
+#include "process/rm/issue_rules.h"
+#include "process/rm/token_identifier.h"
 #include "wire/hadoop_rpc/security.h"
 
 namespace fairlead::process::rm {
@@ -13,21 +15,20 @@ using endpoints::yarn::RpcToken;
 
 namespace {
 
-constexpr base::Duration kTimeout = base::Duration::Seconds(60);  // …delegation-token-renewer.thread-timeout
-
 class RpcTokenService final : public TokenService {
  public:
-  RpcTokenService(env::Loop& loop, env::Net& net, TokenIssuer issuer, rpc::RpcClientSecurity security, std::string user)
-      : loop_(loop), issuer_(std::move(issuer)), user_(std::move(user)), rpc_(loop, net, {}, std::move(security)) {}
+  RpcTokenService(env::Loop& loop, env::Net& net, TokenIssuer issuer, rpc::RpcClientSecurity security, Manager manager)
+      : loop_(loop),
+        issuer_(std::move(issuer)),
+        manager_(std::move(manager)),
+        rpc_(loop, net, {}, std::move(security)) {}
 
   void Renew(const RpcToken& token, Renewed done) override {
-    const auto fail = [&](const std::string& why) { loop_.Post(alive_([done, why] { done(Failure{why}); })); };
-    if (issuer_.principal.empty()) return fail(issuer_.key + " is not set: nobody knows whose tokens these are");
-    std::vector<env::Endpoint> addresses = issuer_.addresses(token.service);
-    if (addresses.empty()) return fail("the service '" + token.service + "' is no address, and no configured name");
+    const base::Result<std::vector<env::Endpoint>> addresses = Addresses(token.service);
+    if (!addresses.ok()) return loop_.Post(alive_([done, why = addresses.error().message] { done(Failure{why}); }));
     h::RenewDelegationTokenRequestProto request;
     request.token = endpoints::yarn::ToWire(token);
-    Ask("renewDelegationToken", request.Encode(), std::move(addresses), 0,
+    Ask({"renewDelegationToken", request.Encode(), *addresses},
         [done](const base::Result<std::string, rpc::RpcError>& answer) {
           if (!answer.ok()) return done(Failure{answer.error().message, !rpc::IsRefusal(answer.error())});
           h::RenewDelegationTokenResponseProto response;
@@ -42,29 +43,66 @@ class RpcTokenService final : public TokenService {
     h::CancelDelegationTokenRequestProto request;
     request.token = endpoints::yarn::ToWire(token);
     // One that cannot be cancelled ends by itself.
-    Ask("cancelDelegationToken", request.Encode(), std::move(addresses), 0, [](const auto&) {});
+    Ask({"cancelDelegationToken", request.Encode(), std::move(addresses)}, [](const auto&) {});
+  }
+
+  bool Issues() const override { return manager_.issues; }
+  std::string DefaultService() const override { return manager_.default_service; }
+
+  void Issue(const std::string& service, const std::string& owner, Issued done) override {
+    const base::Result<std::vector<env::Endpoint>> addresses = Addresses(service);
+    if (!addresses.ok()) return loop_.Post(alive_([done, why = addresses.error().message] { done(Failure{why}); }));
+    h::GetDelegationTokenRequestProto request;
+    request.renewer = manager_.principal;
+    Ask({"getDelegationToken", request.Encode(), *addresses, owner},
+        [kind = issuer_.kind, service, done](const base::Result<std::string, rpc::RpcError>& answer) {
+          if (!answer.ok()) return done(Failure{answer.error().message, !rpc::IsRefusal(answer.error())});
+          h::GetDelegationTokenResponseProto response;
+          const base::Status read = response.ParseFrom(*answer, h::kAnswer);
+          if (!read.ok() || !response.token) return done(Failure{"the answer has no token"});
+          RpcToken token = endpoints::yarn::FromWire(*response.token);
+          if (token.kind != kind) return done(Failure{"the answer has a token of another kind"});
+          token.service = service;  // which the name node leaves to its clients
+          done(std::move(token));
+        });
   }
 
  private:
+  struct Question {
+    const char* method;
+    std::string request;
+    std::vector<env::Endpoint> addresses;
+    std::string owner = {};  // in whose name the manager asks; empty: in its own
+  };
   using Done = std::function<void(const base::Result<std::string, rpc::RpcError>&)>;
-  void Ask(const char* method, std::string request, std::vector<env::Endpoint> addresses, size_t at, Done done) {
+
+  base::Result<std::vector<env::Endpoint>> Addresses(const std::string& service) const {
+    if (issuer_.principal.empty()) return base::Error{issuer_.key + " is not set: nobody knows whose tokens these are"};
+    std::vector<env::Endpoint> addresses = issuer_.addresses(service);
+    if (addresses.empty()) return base::Error{"the service '" + service + "' is no address, and no configured name"};
+    return addresses;
+  }
+
+  /// At the addresses from that one on.
+  void Ask(Question question, Done done, size_t at = 0) {
     rpc::RpcTarget target;
-    target.address = addresses[at];
+    target.address = question.addresses[at];
     target.protocol = issuer_.protocol;
-    target.user.user = user_;
+    target.user.user = question.owner.empty() ? manager_.user : question.owner;
+    if (!question.owner.empty()) target.user.real_user = manager_.user;
     target.user.server_principal = issuer_.principal;
-    std::string copy = request;
-    rpc_.Call(target, method, std::move(copy), kTimeout,
-              alive_([this, method, request = std::move(request), addresses = std::move(addresses), at,
+    std::string request = question.request;
+    rpc_.Call(target, question.method, std::move(request), manager_.timeout,
+              alive_([this, question = std::move(question), at,
                       done = std::move(done)](base::Result<std::string, rpc::RpcError> answer) {
-                const bool elsewhere = !answer.ok() && !rpc::IsRefusal(answer.error()) && at + 1 < addresses.size();
-                elsewhere ? Ask(method, request, addresses, at + 1, done) : done(answer);
+                const bool refused = answer.ok() || rpc::IsRefusal(answer.error());
+                refused || at + 1 == question.addresses.size() ? done(answer) : Ask(question, done, at + 1);
               }));
   }
 
   env::Loop& loop_;
   const TokenIssuer issuer_;
-  const std::string user_;
+  const Manager manager_;
   rpc::RpcClient rpc_;
   env::Alive alive_;
 };
@@ -91,8 +129,8 @@ class OwnTokenService final : public TokenService {
  private:
   static endpoints::yarn::Caller AsRenewer(const RpcToken& token) {
     endpoints::yarn::Caller caller;
-    const base::Result<std::string> renewer = RenewerOf(token);
-    caller.user = renewer.ok() ? *renewer : "";
+    const base::Result<TokenIdentifier> read = ReadIdentifier(token);
+    caller.user = read.ok() ? read->renewer : "";
     caller.method = model::LoginMethod::kKerberos;
     return caller;
   }
@@ -102,7 +140,12 @@ class OwnTokenService final : public TokenService {
   env::Alive alive_;
 };
 
+IssueRules own_rules;
+
 }  // namespace
+
+void SetIssueRules(IssueRules rules) { own_rules = std::move(rules); }
+const IssueRules& OwnIssueRules() { return own_rules; }
 
 std::vector<env::Endpoint> AddressOfService(const std::string& service) {
   base::Result<env::Endpoint> endpoint = env::ParseEndpoint(service);
@@ -110,8 +153,8 @@ std::vector<env::Endpoint> AddressOfService(const std::string& service) {
 }
 
 std::unique_ptr<TokenService> MakeRpcTokenService(env::Loop& loop, env::Net& net, TokenIssuer issuer,
-                                                  rpc::RpcClientSecurity security, std::string user) {
-  return std::make_unique<RpcTokenService>(loop, net, std::move(issuer), std::move(security), std::move(user));
+                                                  rpc::RpcClientSecurity security, Manager manager) {
+  return std::make_unique<RpcTokenService>(loop, net, std::move(issuer), std::move(security), std::move(manager));
 }
 
 std::unique_ptr<TokenService> MakeOwnTokenService(env::Loop& loop, DelegationTokens& tokens) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/time.h"
 #include "env/loop.h"
 #include "env/net.h"
 #include "process/rm/delegation_tokens.h"
@@ -15,9 +16,18 @@
 
 namespace fairlead::process::rm {
 
-/// Asks the addresses in turn until one is no standby. `user` is the manager's own short name.
+/// As whom and how a resource manager asks others.
+struct Manager {
+  std::string user;       // its own short name
+  std::string principal;  // renewer of the tokens that are issued to it
+  base::Duration timeout = base::Duration::Seconds(60);
+  bool issues = false;  // whether it asks for new tokens of this kind, in the name of their owners
+  std::string default_service = {};
+};
+
+/// Asks the addresses in turn until one is no standby.
 std::unique_ptr<TokenService> MakeRpcTokenService(env::Loop& loop, env::Net& net, TokenIssuer issuer,
-                                                  rpc::RpcClientSecurity security, std::string user);
+                                                  rpc::RpcClientSecurity security, Manager manager);
 
 /// The manager's own delegation tokens, renewed and cancelled as the renewer that stands in them
 /// (RMDelegationTokenIdentifier.Renewer). Another resource manager's are left alone.

@@ -18,7 +18,8 @@ namespace h = wire::hadoop_rpc;
 using Outcome = base::Result<int64_t, TokenService::Failure>;
 
 constexpr char kProtocol[] = "org.apache.hadoop.hdfs.protocol.ClientProtocol";
-constexpr wire::proto::MethodInfo kMethods[] = {{"renewDelegationToken", "", ""}, {"cancelDelegationToken", "", ""}};
+constexpr wire::proto::MethodInfo kMethods[] = {
+    {"renewDelegationToken", "", ""}, {"cancelDelegationToken", "", ""}, {"getDelegationToken", "", ""}};
 
 /// A name node that renews what it is asked for, unless it stands by.
 struct NameNode {
@@ -35,6 +36,8 @@ struct NameNode {
     options.session.kerberos->short_name = [](const std::string& principal) -> base::Result<std::string> {
       return principal.substr(0, principal.find('/'));
     };
+    options.session.impersonation = true;
+    options.admit = [](const auto&, const auto&, const auto&, const auto& done) { done({}); };
     options.session.kerberos->admits = [](const std::string&) { return base::Status(); };
     options.gss = gss.get();
     options.services.push_back({kProtocol, kMethods, [this](const rpc::IncomingCall& call) { Answer(call); }});
@@ -46,6 +49,7 @@ struct NameNode {
                          "Operation category WRITE is not supported");
     }
     callers.push_back(call.caller.principal);
+    if (call.method == "getDelegationToken") return Issue(call);
     h::RenewDelegationTokenRequestProto request;
     EXPECT_TRUE(request.ParseFrom(call.request, h::kAnswer).ok());
     if (call.method == "cancelDelegationToken") {
@@ -59,8 +63,19 @@ struct NameNode {
     response.new_expiry_time = 123;
     server.ReplyMessage(call.token, response);
   }
+  void Issue(const rpc::IncomingCall& call) {
+    h::GetDelegationTokenRequestProto request;
+    EXPECT_TRUE(request.ParseFrom(call.request, h::kAnswer).ok());
+    h::GetDelegationTokenResponseProto response;
+    response.token.emplace();
+    response.token->identifier = call.caller.user + " by " + call.caller.real_user;
+    response.token->password = request.renewer;
+    response.token->kind = kind;
+    server.ReplyMessage(call.token, response);
+  }
   env_sim::Machine& machine;
   std::unique_ptr<env::Gss> gss;
+  std::string kind = "HDFS_DELEGATION_TOKEN";
   rpc::RpcServer server;
   bool standby;
   std::vector<std::string> callers;
@@ -72,7 +87,9 @@ class TokenServicesTest : public ::testing::Test {
   std::unique_ptr<TokenService> Service(std::vector<env::Endpoint> at, const std::string& principal) {
     TokenIssuer issuer{"HDFS_DELEGATION_TOKEN", kProtocol, principal, "dfs.namenode.kerberos.principal",
                        [at = std::move(at)](const std::string&) { return at; }};
-    return MakeRpcTokenService(machine_.loop(), machine_.net(), std::move(issuer), {gss_.get()}, "yarn");
+    Manager manager{"yarn", "rm/rm.example.com@EXAMPLE.COM"};
+    manager.issues = true;
+    return MakeRpcTokenService(machine_.loop(), machine_.net(), std::move(issuer), {gss_.get()}, manager);
   }
   Outcome Renew(TokenService& service, const endpoints::yarn::RpcToken& token) {
     std::optional<Outcome> outcome;
@@ -111,6 +128,24 @@ TEST_F(TokenServicesTest, ARefusalIsFinalAndASilenceIsNot) {
   const Outcome silent = Renew(*Service({{"nn1", 9999}}, "nn/_HOST@EXAMPLE.COM"), token_);
   ASSERT_FALSE(silent.ok());
   EXPECT_TRUE(silent.error().may_pass);
+}
+
+TEST_F(TokenServicesTest, ANewTokenIsAskedForInTheNameOfItsOwnerAndTheManagerRenewsIt) {
+  NameNode first(world_, realm_, "nn1", true), second(world_, realm_, "nn2", false);
+  const auto service = Service({{"nn1", 8020}, {"nn2", 8020}}, "nn/_HOST@EXAMPLE.COM");
+  const auto issue = [&] {
+    std::optional<base::Result<endpoints::yarn::RpcToken, TokenService::Failure>> outcome;
+    service->Issue("ha-hdfs:main", "alice", [&](const auto& token) { outcome.emplace(token); });
+    world_.RunUntil(world_.now() + base::Duration::Seconds(100), [&] { return outcome.has_value(); });
+    return outcome.value_or(TokenService::Failure{"nothing"});
+  };
+  const auto token = issue();
+  ASSERT_TRUE(token.ok()) << token.error().why;
+  EXPECT_EQ(token->identifier, "alice by rm");
+  EXPECT_EQ(token->password, "rm/rm.example.com@EXAMPLE.COM");
+  EXPECT_EQ(token->service, "ha-hdfs:main");
+  second.kind = "HIVE_DELEGATION_TOKEN";
+  EXPECT_EQ(issue().error().why, "the answer has a token of another kind");
 }
 
 TEST_F(TokenServicesTest, WhatTheConfigurationLacksIsSaid) {

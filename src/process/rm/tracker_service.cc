@@ -2,7 +2,9 @@
 #include <utility>
 
 #include "endpoints/yarn/rm_convert.h"
+#include "process/rm/local_node.h"
 #include "process/rm/service_support.h"
+#include "process/rm/submissions.h"
 #include "wire/yarn/tracker.h"
 
 // ResourceTracker: nodes register and beat. Node managers are believed by name, as Hadoop believes them without
@@ -12,6 +14,13 @@ namespace fairlead::process::rm {
 
 namespace m = model::rm;
 namespace w = wire::yarn;
+
+/// Of a node whom the kernel's word makes known: its host was looked up when it registered.
+static base::Status CheckKnownNode(const fairlead::rm::Core& core, const rpc::IncomingCall& call,
+                                   const m::NodeAddress& address) {
+  const fairlead::rm::Node* node = call.caller.by_token() ? nullptr : core.FindNode(address);
+  return node != nullptr ? CheckLocalNode(address.host, node->ip, call.peer.host) : base::Status();
+}
 
 void ResourceManager::OnTrackerCall(const rpc::IncomingCall& call) {
   using Method = w::ResourceTrackerMethod;
@@ -26,6 +35,8 @@ void ResourceManager::OnTrackerCall(const rpc::IncomingCall& call) {
       m::UnregisterNode event;
       event.address = endpoints::yarn::FromWire(request->NodeId());
       if (RefusedHost(call, event.address.host)) return;
+      if (const base::Status here = CheckKnownNode(core(), call, event.address); credentials_ && !here.ok())
+        return Refuse(call.token, endpoints::yarn::exceptions::kAuthorization, here.error().message);
       Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
         if (!Refused(to, effect)) server_->ReplyMessage(to, w::UnRegisterNodeManagerResponseProto{});
       });
@@ -35,7 +46,7 @@ void ResourceManager::OnTrackerCall(const rpc::IncomingCall& call) {
 
 bool ResourceManager::RefusedHost(const rpc::IncomingCall& call, const std::string& host) {
   const endpoints::yarn::Caller& caller = call.caller;
-  if (!credentials_ || !caller.by_token()) return false;  // the kernel's word: this machine, under whatever name
+  if (!credentials_ || !caller.by_token()) return false;  // CheckKnownNode, and RegisterNode
   const auto tell = [&](const std::string& name, const std::string& why) {
     NoteAction(name, call.peer.host, "a call of a node is refused: " + why, {}, "", "");
   };
@@ -58,7 +69,13 @@ void ResourceManager::RegisterNode(const rpc::IncomingCall& call) {
     node->rack = rack_of(node->address.host);
     if (ip_of) node->ip = ip_of(node->address.host);
   };
-  loop_.Offload(look_up, alive_([this, node, to = call.token] { RegisterNode(to, std::move(*node)); }));
+  const bool is_local = credentials_ != nullptr && !call.caller.by_token();
+  loop_.Offload(look_up, alive_([this, node, is_local, to = call.token, peer = call.peer.host] {
+                  const base::Status here =
+                      is_local ? CheckLocalNode(node->address.host, node->ip, peer) : base::Status();
+                  if (!here.ok()) return Refuse(to, endpoints::yarn::exceptions::kAuthorization, here.error().message);
+                  RegisterNode(to, std::move(*node));
+                }));
 }
 
 void ResourceManager::RegisterNode(rpc::CallToken call, m::RegisterNode event) {
@@ -87,11 +104,14 @@ void ResourceManager::Heartbeat(const rpc::IncomingCall& call) {
   base::Result<m::Heartbeat> event = endpoints::yarn::ToEvent(*request);
   if (!event.ok()) return RefuseRequest(call, event.error());
   if (RefusedHost(call, event->address.host)) return;
+  if (const base::Status here = CheckKnownNode(core(), call, event->address); credentials_ && !here.ok())
+    return Refuse(call.token, endpoints::yarn::exceptions::kAuthorization, here.error().message);
   ++counters_.heartbeats;
   RecordLogs(*request);
   const int32_t container_key = request->LastKnownContainerTokenMasterKey().KeyId();
   const int32_t nm_key = request->LastKnownNmTokenMasterKey().KeyId();
-  Ask(std::move(*event), [this, to = call.token, container_key, nm_key](const m::OuterEffect& effect) {
+  const int64_t tokens = request->TokenSequenceNo();
+  Ask(std::move(*event), [this, to = call.token, container_key, nm_key, tokens](const m::OuterEffect& effect) {
     if (Refused(to, effect)) return;
     const auto& answer = std::get<m::HeartbeatAnswer>(effect);
     w::NodeHeartbeatResponseProto response = endpoints::yarn::ToWire(answer, options_.heartbeat.millis(), *keys_);
@@ -102,6 +122,7 @@ void ResourceManager::Heartbeat(const rpc::IncomingCall& call) {
       if (keys_->node().newest().id != nm_key) {
         response.nm_token_master_key = endpoints::yarn::ToWire(keys_->node().newest());
       }
+      if (submissions_) submissions_->system_credentials().Tell(tokens, response);
     }
     server_->ReplyMessage(to, response);
   });

@@ -103,6 +103,8 @@ void Web::Metrics(const Reply& reply) {
     out.Gauge("renewed_tokens", "Tokens of applications that are kept alive", static_cast<int64_t>(renewer.tokens()));
     out.Counter("token_renewals_total", "Renewals of such tokens", renewer.renewed());
     out.Counter("token_renewals_failed_total", "Renewals of such tokens that were given up", renewer.failed());
+    out.Counter("tokens_issued_total", "New tokens that the manager got for owners of applications", renewer.issued());
+    out.Counter("tokens_refused_total", "Such tokens that it asked for in vain", renewer.refused());
   }
   out.Gauge("store_rows_unread",
             "Rows of the state store that cannot be read, or that others have put there, and are left out",

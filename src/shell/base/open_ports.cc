@@ -1,10 +1,37 @@
 #include "shell/base/open_ports.h"
 
+#include <atomic>
 #include <charconv>
+#include <optional>
 
+#include "base/text.h"
 #include "env_posix/peer_user.h"
+#include "shell/base/farewell.h"
 
 namespace fairlead::shell {
+
+namespace {
+
+std::atomic<env::Log*> log_of_strangers = nullptr;
+
+std::optional<std::string> Dismiss(const std::string& served, const env_posix::Stranger& stranger,
+                                   std::string_view first) {
+  const std::string who = stranger.user ? "user " + std::to_string(*stranger.user) : "another machine";
+  std::optional<std::string> answer =
+      FarewellOf(first, "This port serves processes of user " + served + " and of root alone, and this one is of " +
+                            who + ": call as one of these, or let others in by " + kCallersKey +
+                            " (fairlead up --any-user lets in all)");
+  if (env::Log* log = log_of_strangers; log != nullptr && answer) {
+    log->Warn(
+        "a stranger is not served",
+        {{"user", who}, {"peer", stranger.peer.ToString()}, {"port", stranger.local.ToString()}, {"key", kCallersKey}});
+  }
+  return answer;
+}
+
+}  // namespace
+
+void LogStrangers(env::Log& log) { log_of_strangers = &log; }
 
 std::string OpenPortsWarning(const std::vector<env::Endpoint>& listeners, const std::string& means) {
   std::string open;
@@ -38,7 +65,11 @@ base::Status KeepStrangersOut(const std::vector<std::string>& uids) {
     users.push_back(user);
   }
   if (users.empty()) return {};
-  const base::Status kept = env_posix::TakeCallsOnlyFrom(std::move(users));
+  const base::Status kept = env_posix::TakeCallsOnlyFrom(
+      std::move(users),
+      [served = base::Joined(uids, ", ")](const env_posix::Stranger& stranger, std::string_view first) {
+        return Dismiss(served, stranger, first);
+      });
   return kept.ok()
              ? kept
              : base::Error{std::string(kCallersKey) + ": " + kept.error().message + "; drop the key (--any-user)"};

@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "config/hadoop_conf.h"
+#include "env/log.h"
 #include "env/net.h"
 
 namespace fairlead::shell {
@@ -18,8 +19,11 @@ std::string LocalPortsWarning(const std::vector<env::Endpoint>& listeners, const
 
 inline constexpr char kCallersKey[] = "fairlead.callers.uids";
 /// Obeys fairlead.callers.uids: from now on listeners of this process serve processes of these users of this machine
-/// (and root's) alone. Without users everybody is served. Before there are threads or listeners.
+/// (and root's) alone, and tell others why (farewell.h). Without users everybody is served. Before there are threads or
+/// listeners.
 base::Status KeepStrangersOut(const std::vector<std::string>& uids);
 base::Status KeepStrangersOut(const config::HadoopConf& conf);
+/// From now on the log has a line for each stranger; `log` outlives the listeners.
+void LogStrangers(env::Log& log);
 
 }  // namespace fairlead::shell

@@ -211,6 +211,7 @@ int RunNodeManager(const NmOptions& options) {
   daemon.loop = env_posix::MakePosixLoop(env_posix::WhenIdle::kPollFirst);
   daemon.disk = env_posix::MakePosixDisk();
   daemon.log = MakeLog("nm", options.log);
+  LogStrangers(*daemon.log);
   daemon.loop->OnCrowded([log = daemon.log.get()](const std::string& reason) { log->Warn(reason); });
   for (const std::string& warning : settings.warnings) daemon.log->Warn(warning);
   if (base::Status opened = OpenState(daemon, settings); !opened) return Refuse(opened.error().message, 1);

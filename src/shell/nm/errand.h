@@ -71,8 +71,12 @@ struct LogAggregationOptions {
   bool compress = false;        // yarn.nodemanager.log-aggregation.compression-type is gz
   int64_t files_max = 30;       // yarn.nodemanager.log-aggregation.num-log-files-per-app, of a rolling application
   std::string web_hdfs = {};    // "http://namenode:9870": that file system is HDFS; empty: this machine mounts it
-  std::string agent_user = {};  // as whom the root is made in HDFS
-  FL_FIELDS(root, suffix, format, compress, files_max, web_hdfs, agent_user)
+  std::string agent_user = {};  // as whom the root is made in HDFS, without Kerberos
+  // Of that HDFS, as tokens name it: "hdfs", "webhdfs", "swebhdfs"; and the name node, or the name service.
+  std::string scheme = {};
+  std::string authority = {};
+  bool secured = false;  // by Kerberos: with an application's token alone
+  FL_FIELDS(root, suffix, format, compress, files_max, web_hdfs, agent_user, scheme, authority, secured)
 };
 /// Answered by nothing.
 struct AggregateErrand {

@@ -39,7 +39,7 @@ class MountedFiles final : public GatheredFiles {
 class HdfsFiles final : public GatheredFiles {
  public:
   HdfsFiles(const LogAggregationOptions& options, std::string directory, const std::string& user)
-      : hdfs_(options.web_hdfs, user), directory_(std::move(directory)) {}
+      : hdfs_(options.web_hdfs, {user, "", options.secured}), directory_(std::move(directory)) {}
   base::Result<std::vector<std::string>> Names() const override {
     auto names = hdfs_.List(directory_);
     if (names) std::erase_if(*names, [](const std::string& name) { return !IsWhole(name); });
@@ -48,13 +48,8 @@ class HdfsFiles final : public GatheredFiles {
   base::Result<Fd> Open(const std::string& name) const override {
     Fd file(::open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
     if (!file.valid()) return ErrnoOf("a file in /tmp");
-    const auto read = Transfer({.url = hdfs_.OpenUrl(directory_ + "/" + name),
-                                .follow = true,
-                                .to = file.get(),
-                                .to_bytes_max = kHdfsFileBytesMax});
-    if (!read) return read.error();
-    if (read->status != 200)
-      return base::Error{directory_ + "/" + name + ": WebHDFS answers " + std::to_string(read->status)};
+    if (base::Status read = hdfs_.Get(directory_ + "/" + name, file.get(), kHdfsFileBytesMax); !read)
+      return read.error();
     return file;
   }
 

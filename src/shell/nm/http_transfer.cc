@@ -50,6 +50,8 @@ size_t Send(char* to, size_t one, size_t count, void* from) {
 
 }  // namespace
 
+std::string WithoutQuery(const std::string& url) { return url.substr(0, url.find('?')); }
+
 base::Result<HttpTransferred> Transfer(const HttpTransfer& order) {
   static const bool ready = ::curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
   if (!ready) return base::Error{"libcurl cannot start"};
@@ -77,12 +79,16 @@ base::Result<HttpTransferred> Transfer(const HttpTransfer& order) {
   } else if (order.method != "GET") {
     ::curl_easy_setopt(curl.get(), CURLOPT_CUSTOMREQUEST, order.method.c_str());
   }
+  if (order.by_ticket) {
+    ::curl_easy_setopt(curl.get(), CURLOPT_HTTPAUTH, CURLAUTH_NEGOTIATE);
+    ::curl_easy_setopt(curl.get(), CURLOPT_USERPWD, ":");  // whoever the ticket says
+  }
   // A server that knows callers by their processes is told that this one asks for another (WebLogin).
   using Headers = std::unique_ptr<curl_slist, void (*)(curl_slist*)>;
   const Headers headers(::curl_slist_append(nullptr, "Via: 1.1 fairlead-nm"), ::curl_slist_free_all);
   ::curl_easy_setopt(curl.get(), CURLOPT_HTTPHEADER, headers.get());
   const CURLcode code = ::curl_easy_perform(curl.get());
-  if (code != CURLE_OK) return base::Error{order.url + ": " + ::curl_easy_strerror(code)};
+  if (code != CURLE_OK) return base::Error{WithoutQuery(order.url) + ": " + ::curl_easy_strerror(code)};
   ::curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &out.status);
   const char* redirect = nullptr;
   ::curl_easy_getinfo(curl.get(), CURLINFO_REDIRECT_URL, &redirect);

@@ -15,6 +15,7 @@ struct HttpTransfer {
   int64_t from_bytes = 0;
   int to = -1;  // a file that takes the answer; -1: the answer's text does
   int64_t to_bytes_max = 1 << 20;
+  bool by_ticket = false;  // SPNEGO, with the ticket that this process has
 };
 
 struct HttpTransferred {
@@ -25,7 +26,10 @@ struct HttpTransferred {
 };
 
 /// One exchange by libcurl, http and https alone. It waits, so it is an errand's work; a server that is slower than 16
-/// KiB a second for a minute is given up.
+/// KiB a second for a minute is given up. An error names the address without its query, where tokens are.
 base::Result<HttpTransferred> Transfer(const HttpTransfer& order);
+
+/// As errors name an address.
+std::string WithoutQuery(const std::string& url);
 
 }  // namespace fairlead::shell

@@ -152,7 +152,7 @@ std::optional<Fetched> Bring(const FetchPlan& plan, int directory, const FileUrl
   } else {
     const base::Result<Fd> target = CreateFile(directory, copy, 0600);
     if (!target) return Failure(target.error());
-    const WebSource from{url.scheme, url.authority, url.path, plan.user, web_address};
+    const WebSource from{url.scheme, url.authority, url.path, plan.user, web_address, plan.tokens};
     if (base::Status fetched = FetchFromWeb(from, plan.resource, target->get(), limits.bytes_max); !fetched)
       return Failure(fetched.error());
   }

@@ -13,11 +13,11 @@ namespace {
 using process::http::PercentEncode;
 using process::http::Slashes;
 
-base::Status GetFile(const std::string& url, int to, int64_t bytes_max, int64_t* modified_s) {
+base::Status GetFile(const std::string& url, int to, int64_t bytes_max, int64_t& modified_s) {
   const auto got = Transfer({.url = url, .follow = true, .to = to, .to_bytes_max = bytes_max});
   if (!got) return got.error();
-  if (got->status != 200) return base::Error{url + ": HTTP status " + std::to_string(got->status)};
-  if (modified_s) *modified_s = got->modified_s;
+  if (got->status != 200) return base::Error{WithoutQuery(url) + ": HTTP status " + std::to_string(got->status)};
+  modified_s = got->modified_s;
   return {};
 }
 
@@ -33,13 +33,13 @@ base::Status FetchFromHdfs(const WebSource& source, const model::nm::LocalResour
     return base::Error{"No FileSystem for " + source.scheme + "://" + source.authority +
                        ": set dfs.namenode.http-address so that it can be read by WebHDFS"};
   }
-  const WebHdfs hdfs(address, source.user);
+  const WebHdfs hdfs(address, {source.user, TokenFor(source.tokens, source.scheme, source.authority)});
   const auto status = hdfs.StatusOf(source.path);
   if (!status) return status.error();
   if (!*status) return base::Error{resource.url + ": File does not exist: " + source.path};
   const int64_t modified = (*status)->modified_ms;
   if (modified != resource.timestamp_ms) return Changed(resource.url, resource.timestamp_ms, modified);
-  return GetFile(hdfs.OpenUrl(source.path), to, bytes_max, nullptr);
+  return hdfs.Get(source.path, to, bytes_max);
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ base::Status FetchFromWeb(const WebSource& source, const model::nm::LocalResourc
     return base::Error{"No FileSystem for scheme \"" + source.scheme + "\"", EPROTONOSUPPORT};
   int64_t modified_s = -1;
   const std::string url = source.scheme + "://" + source.authority + PercentEncode(source.path, Slashes::kKept);
-  if (base::Status got = GetFile(url, to, bytes_max, &modified_s); !got) return got;
+  if (base::Status got = GetFile(url, to, bytes_max, modified_s); !got) return got;
   if (modified_s >= 0 && modified_s != resource.timestamp_ms / 1000)
     return Changed(resource.url, resource.timestamp_ms, modified_s * 1000);
   return {};

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "model/nm.h"
+#include "process/nm/ports.h"
 
 namespace fairlead::shell {
 
@@ -13,6 +15,7 @@ struct WebSource {
   std::string path;
   std::string user;
   std::string web_address;  // WebHDFS of the authority; "" when unknown
+  std::vector<process::nm::FileSystemToken> tokens = {};
 };
 
 /// Fetches a file through HTTP (libcurl): HDFS by WebHDFS (GETFILESTATUS for the time stamp, OPEN for the bytes), http

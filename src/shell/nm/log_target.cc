@@ -89,13 +89,23 @@ base::Result<Fd> Unnamed(const AggregationPlan& plan) {
 class HdfsTarget final : public LogTarget {
  public:
   HdfsTarget(AggregationPlan plan, const LogAggregationOptions& options)
-      : hdfs_(options.web_hdfs, plan.user), plan_(std::move(plan)) {}
+      : token_(TokenFor(plan.tokens, options.scheme, options.authority)),
+        hdfs_(options.web_hdfs, {plan.user, token_}),
+        plan_(std::move(plan)) {}
 
   base::Status Make(const LogAggregationOptions& options) {
+    if (options.secured && token_.empty()) {
+      return base::Error{"the application has no token of " + options.scheme + "://" + options.authority +
+                         ": it has to bring one, or yarn.resourcemanager.proxy-user-privileges.enabled to get it one"};
+    }
     const auto root = hdfs_.StatusOf(options.root);
     if (!root) return root.error();
+    if (!*root && options.secured) {
+      return base::Error{options.root + " is not there: 'hdfs dfs -mkdir -p " + options.root +
+                         "' and 'hdfs dfs -chmod 1777' make it, as an administrator"};
+    }
     if (!*root) {
-      const base::Status made = WebHdfs(options.web_hdfs, options.agent_user).MakeDirectory(options.root, "1777");
+      const base::Status made = WebHdfs(options.web_hdfs, {options.agent_user}).MakeDirectory(options.root, "1777");
       if (!made) return made.error();
     }
     const std::string own = options.root + "/" + plan_.user;
@@ -136,6 +146,7 @@ class HdfsTarget final : public LogTarget {
   }
 
  private:
+  const std::string token_;
   const WebHdfs hdfs_;
   const AggregationPlan plan_;
   std::string directory_;

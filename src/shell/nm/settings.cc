@@ -370,8 +370,6 @@ void ReadLogAggregation(const HadoopConf& conf, NmSettings& out) {
   ReadLogRolls(conf, out);
   ReadLogPolicyOfNode(conf, out);
   base::Result<LogAggregationOptions> place = ReadLogPlace(conf);
-  if (place && !place->web_hdfs.empty() && IsKerberos(conf))
-    place = base::Error{place->root + " lies in HDFS, and with Kerberos logs go to a file: URL alone"};
   ReadLogFiles(conf, place ? *place : out.log_aggregation);
   if (!place) {
     out.warnings.push_back(
@@ -404,6 +402,9 @@ base::Result<LogAggregationOptions> ReadLogPlace(const HadoopConf& conf) {
     return base::Error{key + " " + url + " names no directory, write a file: or hdfs: URL"};
   if (at.scheme == "hdfs" || at.scheme == "webhdfs" || at.scheme == "swebhdfs") {
     logs.web_hdfs = WebAddresses(conf)(at.scheme, at.authority);
+    logs.scheme = at.scheme;
+    logs.authority = at.authority;
+    logs.secured = IsKerberos(conf);
   } else if (at.scheme != "file") {
     return base::Error{key + " " + url + " lies on " + at.scheme + "; write a file: or hdfs: URL"};
   }

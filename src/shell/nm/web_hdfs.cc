@@ -1,9 +1,16 @@
 #include "shell/nm/web_hdfs.h"
 
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cctype>
+#include <memory>
 #include <nlohmann/json.hpp>
 
+#include "env/net.h"
 #include "process/http/http.h"
-#include "shell/nm/http_transfer.h"
 #include "wire/json/json.h"
 
 namespace fairlead::shell {
@@ -28,17 +35,69 @@ base::Error Refusal(const std::string& path, const HttpTransferred& answer) {
   return {path + ": WebHDFS answers " + std::to_string(answer.status) + " " + why};
 }
 
+/// How a scheme's tokens are called, and its port where a URL says none.
+struct Scheme {
+  const char* name;
+  const char* kind;
+  uint16_t port;
+};
+constexpr Scheme kSchemes[] = {{"hdfs", "HDFS_DELEGATION_TOKEN", 8020},
+                               {"webhdfs", "WEBHDFS delegation", 9870},
+                               {"swebhdfs", "SWEBHDFS delegation", 9871}};
+
+/// IPv4, as tokens have it; "" where there is none.
+std::string AddressOf(const std::string& host) {
+  addrinfo hints{};
+  hints.ai_family = AF_INET;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) return "";
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owned(found, ::freeaddrinfo);
+  char text[INET_ADDRSTRLEN] = {};
+  ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(found->ai_addr)->sin_addr, text, sizeof text);
+  return text;
+}
+
 }  // namespace
+
+std::string TokenFor(const std::vector<process::nm::FileSystemToken>& tokens, const std::string& scheme,
+                     const std::string& authority) {
+  const auto* known =
+      std::find_if(std::begin(kSchemes), std::end(kSchemes), [&](const Scheme& one) { return one.name == scheme; });
+  if (known == std::end(kSchemes)) return "";
+  const auto find = [&](const std::string& service) -> std::string {
+    for (const process::nm::FileSystemToken& token : tokens) {
+      if (token.kind == known->kind && token.service == service) return token.text;
+    }
+    return "";
+  };
+  if (std::string logical = find("ha-" + scheme + ":" + authority); !logical.empty() || tokens.empty()) return logical;
+  base::Result<env::Endpoint> at = env::ParseEndpoint(authority, known->port);
+  if (!at.ok()) return "";
+  for (char& c : at->host) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (std::string named = find(at->ToString()); !named.empty()) return named;
+  at->host = AddressOf(at->host);
+  return find(at->ToString());
+}
 
 std::string WebHdfs::Url(const std::string& path, const std::string& query) const {
   return address_ + "/webhdfs/v1" + PercentEncode(path, Slashes::kKept) + "?op=" + query +
-         "&user.name=" + PercentEncode(user_);
+         (caller_.token.empty() ? "&user.name=" + PercentEncode(caller_.user) : "&delegation=" + caller_.token);
 }
 
-std::string WebHdfs::OpenUrl(const std::string& path) const { return Url(path, "OPEN"); }
+base::Result<HttpTransferred> WebHdfs::Ask(HttpTransfer order) const {
+  order.by_ticket = caller_.by_ticket;
+  return Transfer(order);
+}
+
+base::Status WebHdfs::Get(const std::string& path, int to, int64_t bytes_max) const {
+  const auto got = Ask({.url = Url(path, "OPEN"), .follow = true, .to = to, .to_bytes_max = bytes_max});
+  if (!got) return got.error();
+  return got->status == kOk ? base::Status() : Refusal(path, *got);
+}
 
 base::Result<std::optional<WebHdfs::Status>> WebHdfs::StatusOf(const std::string& path) const {
-  const auto answer = Transfer({.url = Url(path, "GETFILESTATUS"), .follow = true});
+  const auto answer = Ask({.url = Url(path, "GETFILESTATUS"), .follow = true});
   if (!answer) return answer.error();
   if (answer->status == kNotFound) return std::optional<Status>();
   if (answer->status != kOk) return Refusal(path, *answer);
@@ -57,7 +116,7 @@ base::Result<std::optional<WebHdfs::Status>> WebHdfs::StatusOf(const std::string
 
 base::Result<std::vector<std::string>> WebHdfs::List(const std::string& path) const {
   constexpr int64_t kMost = 64 << 20;
-  const auto answer = Transfer({.url = Url(path, "LISTSTATUS"), .follow = true, .to_bytes_max = kMost});
+  const auto answer = Ask({.url = Url(path, "LISTSTATUS"), .follow = true, .to_bytes_max = kMost});
   if (!answer) return answer.error();
   if (answer->status != kOk) return Refusal(path, *answer);
   const auto json = wire::json::Parse(answer->text, wire::json::kAnswer);
@@ -75,7 +134,7 @@ base::Result<std::vector<std::string>> WebHdfs::List(const std::string& path) co
 }
 
 base::Status WebHdfs::Order(const std::string& method, const std::string& path, const std::string& query) const {
-  const auto answer = Transfer({.method = method, .url = Url(path, query)});
+  const auto answer = Ask({.method = method, .url = Url(path, query)});
   if (!answer) return answer.error();
   if (answer->status != kOk) return Refusal(path, *answer);
   if (answer->text.empty()) return {};
@@ -92,10 +151,10 @@ base::Status WebHdfs::MakeDirectory(const std::string& path, const std::string& 
 
 base::Status WebHdfs::Put(const std::string& path, int file, int64_t bytes, const std::string& mode) const {
   const std::string url = Url(path, "CREATE&overwrite=true&permission=" + mode);
-  const auto where = Transfer({.method = "PUT", .url = url});
+  const auto where = Ask({.method = "PUT", .url = url});
   if (!where) return where.error();
   if (where->status != kRedirected || where->redirect.empty()) return Refusal(path, *where);
-  const auto written = Transfer({.method = "PUT", .url = where->redirect, .from = file, .from_bytes = bytes});
+  const auto written = Ask({.method = "PUT", .url = where->redirect, .from = file, .from_bytes = bytes});
   if (!written) return written.error();
   if (written->status != kCreated && written->status != kOk) return Refusal(path, *written);
   return {};

@@ -3,18 +3,34 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
+#include "process/nm/ports.h"
+#include "shell/nm/http_transfer.h"
 
 namespace fairlead::shell {
 
-/// HDFS by WebHDFS, as one user whom the name node believes (op and answers: Hadoop's WebHDFS REST API). Every call
+/// As whom a name node is asked: by a delegation token (FileSystemToken::text), with a ticket of Kerberos that this
+/// process has, or as a user whom the name node believes.
+struct WebHdfsCaller {
+  std::string user;
+  std::string token = {};
+  bool by_ticket = false;
+};
+
+/// Of an application's tokens the one for a URL's file system; "": it has none. May ask the resolver: tokens name
+/// addresses (SecurityUtil.buildTokenService), URLs hosts.
+std::string TokenFor(const std::vector<process::nm::FileSystemToken>& tokens, const std::string& scheme,
+                     const std::string& authority);
+
+/// HDFS by WebHDFS (op and answers: Hadoop's WebHDFS REST API). Every call
 /// waits for the name node; an error has its exception's message.
 class WebHdfs {
  public:
   /// `address`: "http://namenode:9870".
-  WebHdfs(std::string address, std::string user) : address_(std::move(address)), user_(std::move(user)) {}
+  WebHdfs(std::string address, WebHdfsCaller caller) : address_(std::move(address)), caller_(std::move(caller)) {}
 
   struct Status {
     int64_t modified_ms = 0;
@@ -32,16 +48,17 @@ class WebHdfs {
   /// What is there under the new name is replaced.
   base::Status Rename(const std::string& from, const std::string& to) const;
   base::Status Remove(const std::string& path) const;
-  /// Where a GET begins that gives the file's bytes.
-  std::string OpenUrl(const std::string& path) const;
+  /// The file's bytes into an open file.
+  base::Status Get(const std::string& path, int to, int64_t bytes_max) const;
 
  private:
   std::string Url(const std::string& path, const std::string& query) const;
+  base::Result<HttpTransferred> Ask(HttpTransfer order) const;
   /// An operation that answers {"boolean":true}, or nothing.
   base::Status Order(const std::string& method, const std::string& path, const std::string& query) const;
 
   const std::string address_;
-  const std::string user_;
+  const WebHdfsCaller caller_;
 };
 
 }  // namespace fairlead::shell

@@ -83,7 +83,7 @@ std::string Answer(const std::string& status, const std::string& body, const std
 TEST(WebHdfsTest, TellsWhatIsThere) {
   CannedServer server({Answer("200 OK", R"({"FileStatus":{"modificationTime":7,"owner":"ann","type":"DIRECTORY"}})"),
                        Answer("404 Not Found", "{}")});
-  const WebHdfs hdfs(server.address(), "ann");
+  const WebHdfs hdfs(server.address(), {"ann"});
   const auto there = hdfs.StatusOf("/a b");
   ASSERT_TRUE(there.ok()) << there.error().message;
   ASSERT_TRUE(there->has_value());
@@ -99,7 +99,7 @@ TEST(WebHdfsTest, TellsWhatIsThere) {
 TEST(WebHdfsTest, ListsADirectory) {
   CannedServer server({Answer("200 OK", R"({"FileStatuses":{"FileStatus":[{"pathSuffix":"a"},7,{"pathSuffix":"b"}]}})"),
                        Answer("200 OK", R"({"FileStatuses":[]})"), Answer("404 Not Found", "{}")});
-  const WebHdfs hdfs(server.address(), "ann");
+  const WebHdfs hdfs(server.address(), {"ann"});
   const auto names = hdfs.List("/d");
   ASSERT_TRUE(names.ok()) << names.error().message;
   EXPECT_EQ(*names, (std::vector<std::string>{"a", "b"}));
@@ -112,7 +112,7 @@ TEST(WebHdfsTest, ARefusalHasTheNameNodesWords) {
   CannedServer server(
       {Answer("403 Forbidden", R"({"RemoteException":{"exception":"X","message":"Permission denied: user=ann"}})"),
        Answer("200 OK", R"({"boolean":false})"), Answer("200 OK", R"({"boolean":)"), Answer("200 OK", "")});
-  const WebHdfs hdfs(server.address(), "ann");
+  const WebHdfs hdfs(server.address(), {"ann"});
   EXPECT_EQ(hdfs.Remove("/a").error().message, "/a: WebHDFS answers 403 Permission denied: user=ann");
   EXPECT_EQ(hdfs.Remove("/a").error().message, "/a: the name node did not do DELETE");
   EXPECT_EQ(hdfs.Remove("/a").error().message, "/a: the name node did not do DELETE");
@@ -126,7 +126,7 @@ TEST(WebHdfsTest, AFileGoesByWayOfADataNode) {
   std::fflush(file);
   CannedServer server({Answer("307 Temporary Redirect", "", "Location: SELF/data\r\n"), Answer("201 Created", ""),
                        Answer("200 OK", "")});
-  const WebHdfs hdfs(server.address(), "ann");
+  const WebHdfs hdfs(server.address(), {"ann"});
   EXPECT_TRUE(hdfs.Put("/x", ::fileno(file), 4, "640").ok());
   // A name node that takes the file itself is none.
   EXPECT_FALSE(hdfs.Put("/x", ::fileno(file), 4, "640").ok());
@@ -136,9 +136,38 @@ TEST(WebHdfsTest, AFileGoesByWayOfADataNode) {
   EXPECT_THAT(server.asked()[1], StartsWith("PUT /data "));
 }
 
+TEST(WebHdfsTest, ATokenStandsForItsOwnerAndIsInNoError) {
+  CannedServer server({Answer("401 Unauthorized", "Authentication required"), "no HTTP"});
+  const WebHdfs hdfs(server.address(), {"ann", "SECRET"});
+  const std::string refused = hdfs.Remove("/a").error().message;
+  EXPECT_EQ(refused, "/a: WebHDFS answers 401 Authentication required");
+  const std::string broken = hdfs.Remove("/a").error().message;
+  EXPECT_THAT(broken, StartsWith(server.address() + "/webhdfs/v1/a: "));
+  EXPECT_THAT(broken, testing::Not(HasSubstr("SECRET")));
+  EXPECT_THAT(server.asked().front(), StartsWith("DELETE /webhdfs/v1/a?op=DELETE&delegation=SECRET "));
+}
+
+TEST(WebHdfsTest, ATokenIsShownToItsOwnFileSystemAlone) {
+  const std::vector<process::nm::FileSystemToken> tokens = {
+      {"HDFS_DELEGATION_TOKEN", "127.0.0.1:8020", "address"},
+      {"HDFS_DELEGATION_TOKEN", "nn.example.com:9000", "name"},
+      {"HDFS_DELEGATION_TOKEN", "ha-hdfs:main", "logical"},
+      {"WEBHDFS delegation", "127.0.0.1:9870", "web"},
+      {"WEBHDFS delegation", "127.0.0.1:8020", "another's port"},
+  };
+  EXPECT_EQ(TokenFor(tokens, "hdfs", "127.0.0.1"), "address");
+  EXPECT_EQ(TokenFor(tokens, "hdfs", "127.0.0.1:8020"), "address");
+  EXPECT_EQ(TokenFor(tokens, "hdfs", "localhost:8020"), "address") << "by what the resolver says";
+  EXPECT_EQ(TokenFor(tokens, "hdfs", "NN.example.com:9000"), "name");
+  EXPECT_EQ(TokenFor(tokens, "hdfs", "main"), "logical");
+  EXPECT_EQ(TokenFor(tokens, "webhdfs", "127.0.0.1:9870"), "web");
+  EXPECT_EQ(TokenFor(tokens, "hdfs", "127.0.0.1:8021"), "");
+  EXPECT_EQ(TokenFor(tokens, "http", "127.0.0.1:8020"), "");
+}
+
 TEST(WebHdfsTest, AnAnswerWithoutEndIsCut) {
   CannedServer server({Answer("200 OK", std::string(2 << 20, ' '))});
-  EXPECT_FALSE(WebHdfs(server.address(), "ann").StatusOf("/a").ok());
+  EXPECT_FALSE(WebHdfs(server.address(), {"ann"}).StatusOf("/a").ok());
 }
 
 }  // namespace

@@ -374,6 +374,7 @@ int RunResourceManager(const RmOptions& options) {
   daemon.loop = env_posix::MakePosixLoop(env_posix::WhenIdle::kPollFirst);
   daemon.disk = env_posix::MakePosixDisk();
   daemon.log = MakeLog("rm", options.log);
+  LogStrangers(*daemon.log);
   daemon.loop->OnCrowded([log = daemon.log.get()](const std::string& reason) { log->Warn(reason); });
   for (const std::string& warning : settings.warnings) daemon.log->Warn(warning);
   if (base::Status made = MakeStateDirectory(settings.state_directory, *daemon.log); !made.ok()) {

@@ -93,6 +93,17 @@ constexpr Key<RmSettings> kKeys[] = {
     KeyOf<&RmSettings::manager, &Manager::renewal, &RenewalTimes::at_once>(
         "yarn.resourcemanager.delegation-token-renewer.thread-count", "tokens of applications that are renewed at once",
         Range{1, 1000}),
+    By("yarn.resourcemanager.delegation-token-renewer.thread-timeout", "60000", "and how long one may take"),
+    KeyOf<&RmSettings::manager, &Manager::renewal, &RenewalTimes::retry>(
+        "yarn.resourcemanager.delegation-token-renewer.thread-retry-interval",
+        "where nobody answers, a submission is tried again after so long"),
+    KeyOf<&RmSettings::manager, &Manager::renewal, &RenewalTimes::tries>(
+        "yarn.resourcemanager.delegation-token-renewer.thread-retry-max-attempts", "and so often", Range{1, 1000}),
+    By("yarn.resourcemanager.proxy-user-privileges.enabled", "false",
+       "HDFS tokens that near their greatest life are got anew [in the name of their "
+       "users](kerberos.md#tokens-beyond-their-life)"),
+    By("yarn.resourcemanager.system-credentials.valid-time-remaining", "10800000",
+       "which is when a renewal leads nearer to that end than so"),
     By("yarn.resourcemanager.nodes.include-path", "none",
        "file of the hosts or addresses that may be nodes; a name that ends in .xml: Hadoop's XML"),
     By("yarn.resourcemanager.nodes.exclude-path", "none",

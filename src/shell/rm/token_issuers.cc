@@ -10,10 +10,12 @@
 namespace fairlead::shell {
 
 using config::HadoopConf;
+using process::rm::IssueRules;
 using process::rm::TokenIssuer;
 
 namespace {
 
+constexpr char kHdfsKind[] = "HDFS_DELEGATION_TOKEN";
 constexpr char kLogical[] = "ha-hdfs:";  // HAUtilClient.buildTokenServiceForLogicalUri
 
 std::map<std::string, std::vector<env::Endpoint>> NameServices(const HadoopConf& conf) {
@@ -27,13 +29,29 @@ std::map<std::string, std::vector<env::Endpoint>> NameServices(const HadoopConf&
   return out;
 }
 
+/// As tokens of the default file system name it (SecurityUtil.buildTokenService); "" where that is no HDFS, or has no
+/// address.
+std::string DefaultService(const HadoopConf& conf, const std::map<std::string, std::vector<env::Endpoint>>& services,
+                           const AddressOf& address_of) {
+  constexpr std::string_view kScheme = "hdfs://";
+  std::string at = conf.IsSet("fs.defaultFS") ? conf.String("fs.defaultFS") : "";
+  if (!at.starts_with(kScheme)) return "";
+  at = at.substr(kScheme.size());
+  at = at.substr(0, at.find('/'));
+  if (services.contains(at)) return kLogical + at;
+  base::Result<env::Endpoint> endpoint = env::ParseEndpoint(at, 8020);
+  if (!endpoint.ok()) return "";
+  if (conf.Bool("hadoop.security.token.service.use_ip", true)) endpoint->host = address_of(endpoint->host);
+  return endpoint->host.empty() ? "" : endpoint->ToString();
+}
+
 std::string Value(const HadoopConf& conf, const std::string& key) { return conf.IsSet(key) ? conf.String(key) : ""; }
 
 }  // namespace
 
 std::vector<TokenIssuer> ReadTokenIssuers(const HadoopConf& conf) {
   TokenIssuer hdfs;
-  hdfs.kind = "HDFS_DELEGATION_TOKEN";
+  hdfs.kind = kHdfsKind;
   hdfs.protocol = "org.apache.hadoop.hdfs.protocol.ClientProtocol";
   hdfs.key = "dfs.namenode.kerberos.principal";
   hdfs.principal = Value(conf, hdfs.key);
@@ -49,6 +67,16 @@ std::vector<TokenIssuer> ReadTokenIssuers(const HadoopConf& conf) {
   history.principal = Value(conf, history.key);
   history.addresses = process::rm::AddressOfService;
   return {std::move(hdfs), std::move(history)};
+}
+
+IssueRules ReadIssueRules(const HadoopConf& conf, const AddressOf& address_of) {
+  IssueRules rules;
+  rules.timeout = conf.Time("yarn.resourcemanager.delegation-token-renewer.thread-timeout", rules.timeout);
+  rules.least_left = conf.Time("yarn.resourcemanager.system-credentials.valid-time-remaining", rules.least_left);
+  if (!conf.Bool("yarn.resourcemanager.proxy-user-privileges.enabled", false)) return rules;
+  rules.kind = kHdfsKind;
+  rules.default_service = DefaultService(conf, NameServices(conf), address_of);
+  return rules;
 }
 
 }  // namespace fairlead::shell

@@ -25,5 +25,23 @@ TEST(TokenIssuers, NameNodesAreFoundByAddressAndByNameService) {
   EXPECT_EQ(issuers[1].principal, "");
 }
 
+TEST(TokenIssuers, AnApplicationWithoutATokenGetsOneOfTheDefaultFileSystem) {
+  const auto service = [](const std::string& uri, bool use_ip = true) {
+    config::HadoopConf conf;
+    conf.Set("dfs.nameservices", "main");
+    conf.Set("dfs.namenode.rpc-address.main", "one.example.com:8020");
+    conf.Set("fs.defaultFS", uri);
+    conf.Set("yarn.resourcemanager.proxy-user-privileges.enabled", "true");
+    if (!use_ip) conf.Set("hadoop.security.token.service.use_ip", "false");
+    const auto address = [](const std::string& host) { return std::string(host == "unknown" ? "" : "10.0.0.7"); };
+    return ReadIssueRules(conf, address).default_service;
+  };
+  EXPECT_EQ(service("hdfs://nn.example.com:9000/"), "10.0.0.7:9000");
+  EXPECT_EQ(service("hdfs://nn.example.com", false), "nn.example.com:8020");
+  EXPECT_EQ(service("hdfs://main"), "ha-hdfs:main");
+  EXPECT_EQ(ReadIssueRules(config::HadoopConf(), nullptr).kind, "") << "nobody is asked without the key";
+  for (const char* none : {"file:///", "hdfs://unknown:1", "hdfs://"}) EXPECT_EQ(service(none), "") << none;
+}
+
 }  // namespace
 }  // namespace fairlead::shell

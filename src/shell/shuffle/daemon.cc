@@ -141,6 +141,7 @@ int RunShuffle(const ShuffleOptions& options) {
     return 2;
   }
   const auto log = MakeLog("shuffle", options.log);
+  LogStrangers(*log);
   for (const std::string& warning : settings->warnings) log->Warn(warning);
   ShuffleRuntime runtime(settings->config, settings->io_threads, settings->state, *log);
   const auto recovered = runtime.Start();

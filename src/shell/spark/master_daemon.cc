@@ -142,6 +142,7 @@ int RunDoor(const SparkMasterOptions& options) {
   auto settings = ReadSparkMasterSettings(options);
   if (!settings.ok()) return Refuse(settings.error().message, 2);
   const auto log = MakeLog("spark-master", options.log);
+  LogStrangers(*log);
   for (const auto& build : settings->master.builds)
     log->Info("drivers of this Spark are taken", {{"release", build.release}, {"home", build.home}});
   const auto loop = env_posix::MakePosixLoop();
@@ -259,6 +260,7 @@ int RunStandalone(const SparkMasterOptions& options) {
   auto settings = ReadStandaloneMasterSettings(options);
   if (!settings.ok()) return Refuse(settings.error().message, 2);
   const auto log = MakeLog("spark-master", options.log);
+  LogStrangers(*log);
   for (const std::string& warning : settings->warnings) log->Warn(warning);
   const auto loop = env_posix::MakePosixLoop();
   const endpoints::spark::SparkBuild build = settings->master.builds.front();

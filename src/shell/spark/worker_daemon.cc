@@ -72,6 +72,7 @@ int RunSparkWorker(const SparkWorkerOptions& options) {
   auto settings = ReadSparkWorkerSettings(options);
   if (!settings.ok()) return Refuse(settings.error().message, 2);
   const auto log = MakeLog("spark-worker", options.log);
+  LogStrangers(*log);
   const auto loop = env_posix::MakePosixLoop();
   loop->OnCrowded([log = log.get()](const std::string& reason) { log->Warn(reason); });
   const auto disk = env_posix::MakePosixDisk();

@@ -151,6 +151,7 @@ void FindSupervisor(env_posix::PosixLoop& loop, const sw::SparkWorkerSettings& w
 int RunWorkerSupervisor(const std::string& name, const std::vector<std::string>& callers) {
   if (!KeepStrangersOut(callers).ok()) return 1;  // its worker has tried it before
   const auto log = MakeLog("spark-worker-supervisor", {});
+  LogStrangers(*log);
   const auto loop = env_posix::MakePosixLoop();
   const auto surroundings = MakeSurroundings(*log);
   sw::SupervisorServer server({*loop, *loop, *loop, *log, surroundings.get()});
