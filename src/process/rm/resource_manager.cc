@@ -11,7 +11,6 @@
 #include "endpoints/yarn/text_bounds.h"
 #include "model/access_list.h"
 #include "process/ask/track_record.h"
-#include "process/rm/issue_rules.h"
 #include "process/rm/learning.h"
 #include "process/rm/reports.h"
 #include "process/rm/service_support.h"
@@ -224,7 +223,7 @@ void ResourceManager::OpenSubmissions() {
   if (!delegation_) return;
   TokenRenewer::Services services;
   services.emplace("RM_DELEGATION_TOKEN", MakeOwnTokenService(loop_, *delegation_));
-  const IssueRules& rules = OwnIssueRules();
+  const IssueRules& rules = options_.renewal.issue;
   for (const TokenIssuer& issuer : options_.token_issuers) {
     Manager manager{options_.login_user, OwnPrincipal(options_.security), rules.timeout};
     manager.issues = issuer.kind == rules.kind;

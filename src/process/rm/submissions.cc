@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "process/rm/issue_rules.h"
 #include "process/rm/resource_manager.h"
 #include "rm/life_cycles.h"
 
@@ -16,11 +15,11 @@ constexpr size_t kWaitingMost = 1000;  // applications
 constexpr size_t kBytesMost = size_t{256} << 20;
 }  // namespace
 
-Submissions::Submissions(env::Loop& loop, ResourceManager& manager, TokenRenewer::Services services, RenewalTimes times,
-                         std::function<void(const std::string&)> warn)
+Submissions::Submissions(env::Loop& loop, ResourceManager& manager, TokenRenewer::Services services,
+                         const RenewalTimes& times, std::function<void(const std::string&)> warn)
     : manager_(manager),
       system_credentials_(loop.Wall().ms),
-      renewer_(loop, std::move(services), times, OwnIssueRules().least_left,
+      renewer_(loop, std::move(services), times, times.issue.least_left,
                {warn, [this](const auto& app, const auto& tokens) { system_credentials_.Set(app, tokens); }}) {
   const auto told = [warn = std::move(warn)](const base::Status& renewed) {
     if (!renewed.ok()) warn(renewed.error().message);

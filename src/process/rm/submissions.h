@@ -25,7 +25,7 @@ using Submitted = std::function<void(const std::optional<endpoints::yarn::Remote
 class Submissions {
  public:
   /// Keeps up the tokens of the manager's applications that have not ended.
-  Submissions(env::Loop& loop, ResourceManager& manager, TokenRenewer::Services services, RenewalTimes times,
+  Submissions(env::Loop& loop, ResourceManager& manager, TokenRenewer::Services services, const RenewalTimes& times,
               std::function<void(const std::string&)> warn);
   /// Calls `done` once; who submits an application again while its tokens are renewed is told with the first.
   void Take(model::rm::Submission submission, Submitted done);

@@ -20,12 +20,23 @@ struct TokenIssuer {
   std::function<std::vector<env::Endpoint>(const std::string& service)> addresses;
 };
 
+/// New tokens in the place of those that end (org.apache.hadoop.yarn.server.resourcemanager.security.
+/// DelegationTokenRenewer). Names of Hadoop keys behind the values in comments; R. is yarn.resourcemanager.
+struct IssueRules {
+  std::string kind;  // of the tokens that are got so, R.proxy-user-privileges.enabled; empty: none are
+  base::Duration least_left = base::Duration::Seconds(3 * 3600);  // R.system-credentials.valid-time-remaining
+  /// Whose tokens an application gets that brings none of this kind (fs.defaultFS), as a token names it; empty: none.
+  std::string default_service;
+  base::Duration timeout = base::Duration::Seconds(60);  // of a call, R.delegation-token-renewer.thread-timeout
+};
+
 struct RenewalTimes {
   size_t at_once = 50;                                     // yarn.resourcemanager.delegation-token-renewer.thread-count
   base::Duration retry = base::Duration::Seconds(1);       // of a submission that waits
   int tries = 3;                                           // of it
   base::Duration later = base::Duration::Seconds(10);      // a renewal of one that runs
   base::Duration cancel_delay = base::Duration::Nanos(0);  // after an end: logs are aggregated with the tokens
+  IssueRules issue{};
 };
 
 }  // namespace fairlead::process::rm

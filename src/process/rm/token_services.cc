@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "env/alive.h"
-#include "process/rm/issue_rules.h"
 #include "process/rm/token_identifier.h"
 #include "wire/hadoop_rpc/security.h"
 
@@ -140,12 +139,7 @@ class OwnTokenService final : public TokenService {
   env::Alive alive_;
 };
 
-IssueRules own_rules;
-
 }  // namespace
-
-void SetIssueRules(IssueRules rules) { own_rules = std::move(rules); }
-const IssueRules& OwnIssueRules() { return own_rules; }
 
 std::vector<env::Endpoint> AddressOfService(const std::string& service) {
   base::Result<env::Endpoint> endpoint = env::ParseEndpoint(service);

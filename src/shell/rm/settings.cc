@@ -489,7 +489,7 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std
     wrong.Note(rules.error().message);
   }
   out.manager.security.admission.groups_of = out.manager.groups_of;
-  process::rm::SetIssueRules(ReadIssueRules(conf, AddressOfHost));
+  out.manager.renewal.issue = ReadIssueRules(conf, AddressOfHost);
   // Lists may name a host by its address, and nodes that the kernel's word makes known are on this machine.
   if (!include.empty() || !exclude.empty() || out.manager.security.web.callers) out.manager.ip_of = AddressOfHost;
   for (const std::string& error : conf.errors()) wrong.Note(error);

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "config/hadoop_conf.h"
-#include "process/rm/issue_rules.h"
 #include "process/rm/token_issuer.h"
 
 namespace fairlead::shell {
