@@ -28,7 +28,7 @@ namespace sw = process::spark_worker;
 
 constexpr int64_t kMib = 1 << 20;
 constexpr int64_t kWebPort = 8081;
-constexpr base::Duration kSecond = base::Duration::Seconds(1);
+constexpr base::Duration kBareTime = base::Duration::Seconds(1);  // what a time without a unit counts
 
 base::Result<std::vector<endpoints::spark::RpcAddress>> ParseMasters(const std::string& text) {
   constexpr std::string_view kScheme = "spark://";
@@ -137,7 +137,7 @@ void ReadRolling(SparkKeys& keys, std::vector<std::string>& warnings, sw::LogRol
 /// How often it tells of itself, and how long it looks for a master.
 void ReadTimes(SparkKeys& keys, sw::SparkWorkerSettings& worker) {
   constexpr int64_t kBeatsInTimeout = 4;
-  const base::Duration timeout = keys.Time("spark.worker.timeout", worker.heartbeat * kBeatsInTimeout, kSecond);
+  const base::Duration timeout = keys.Time("spark.worker.timeout", worker.heartbeat * kBeatsInTimeout, kBareTime);
   worker.heartbeat = base::Duration{timeout.ns / kBeatsInTimeout};
   const int64_t early = keys.Int("spark.worker.initialRegistrationRetries", 6, 1, INT32_MAX);
   const int64_t all = keys.Int("spark.worker.maxRegistrationRetries", 16, 1, INT32_MAX);
@@ -152,8 +152,8 @@ void ReadCleaningAndIds(SparkKeys& keys, WorkerDaemonSettings& daemon) {
   if (keys.Bool("spark.worker.cleanup.enabled", daemon.build.has_module_proxies())) {
     worker.cleaning.emplace();
     worker.cleaning->interval =
-        std::max(keys.Time("spark.worker.cleanup.interval", worker.cleaning->interval, kSecond), kSecond);
-    worker.cleaning->kept = keys.Time("spark.worker.cleanup.appDataTtl", worker.cleaning->kept, kSecond);
+        std::max(keys.Time("spark.worker.cleanup.interval", worker.cleaning->interval, kBareTime), kBareTime);
+    worker.cleaning->kept = keys.Time("spark.worker.cleanup.appDataTtl", worker.cleaning->kept, kBareTime);
   }
   constexpr const char* kIds = "spark.worker.idPattern";
   if (daemon.build.has_module_proxies() && keys.Has(kIds)) {
