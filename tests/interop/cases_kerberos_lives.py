@@ -10,7 +10,8 @@ from jobs import Background, PausedJob, container_processes, executors, kill, ma
 from registry import Spec, case
 
 MINUTE = 60_000
-# Keys of tokens roll after three times as long as masters and nodes may be silent. A master has to come up within that time, on a busy machine, too.
+# Keys of tokens roll after three times as long as masters and nodes may be silent (ours all by the first key). A master has to come up within that
+# time, on a busy machine, too.
 SHORT_KEYS = (
     ("yarn.am.liveness-monitor.expiry-interval-ms", 30_000),
     ("yarn.nm.liveness-monitor.expiry-interval-ms", 15_000),
