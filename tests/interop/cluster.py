@@ -53,7 +53,7 @@ class Cluster(Daemons):
         if self.kdc is None:
             self.kdc = kdc.Kdc(self.directory / "kdc", ["rm/localhost", "nm/localhost", "jhs/localhost", "hdfs/localhost", "HTTP/localhost", "livy", "alice", "bob", "games", self.user],
                                life=self.spec.ticket_life)
-            (self.directory / "http-secret").write_bytes(os.urandom(32))
+            (self.directory / "http-secret").write_bytes(os.urandom(32).hex().encode())  # Hadoop reads text
             (self.directory / "http-secret").chmod(0o600)
         core.update({"hadoop.security.authentication": "kerberos", "hadoop.rpc.protection": self.spec.kerberos,
                      "hadoop.security.auth_to_local": "RULE:[2:$1](rm|nm)s/.*/yarn/\nDEFAULT", "hadoop.http.authentication.type": self.spec.web_login})

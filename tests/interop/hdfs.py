@@ -71,7 +71,10 @@ class Hdfs:
         cluster.wait(self.ready, "HDFS to take files", 120)
 
     def ready(self):
-        with urllib.request.urlopen(f"http://127.0.0.1:{self.http}/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState", timeout=10) as answer:
+        cluster = self.cluster
+        login = {"Cookie": cluster.cookie(cluster.user, kind="kerberos")} if cluster.login() else {}
+        asked = urllib.request.Request(f"http://127.0.0.1:{self.http}/jmx?qry=Hadoop:service=NameNode,name=FSNamesystemState", headers=login)
+        with urllib.request.urlopen(asked, timeout=10) as answer:
             beans = json.load(answer)["beans"]
         return any(state["NumLiveDataNodes"] == self.data_nodes and state["FSState"] == "Operational" for state in beans)
 
