@@ -26,7 +26,8 @@ struct ShuffleWords {
 void AddStatus(CLI::App& parent, const std::shared_ptr<ShuffleWords>& words, int& exit_code) {
   CLI::App* status = parent.add_subcommand("status", "Applications, executors, bytes, disks and rates of a service.");
   status->add_option("--state", words->options.state, "The service's state directory");
-  status->add_option("--web", words->web, "HOST:PORT of its status page instead; of a service in a node agent HOST:PORT/services/NAME");
+  status->add_option("--web", words->web,
+                     "HOST:PORT of its status page instead; of a service in a node agent HOST:PORT/services/NAME");
   status->add_flag("--json", words->json, "As JSON");
   status->footer(
       "Examples:\n  fairlead shuffle status --state /var/lib/fairlead/shuffle\n"
