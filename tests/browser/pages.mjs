@@ -271,7 +271,7 @@ async function past() {
   await page.waitForSelector("h1:has-text('Queues')");
   assert.match(page.url(), /[?&]at=\d+/);
   assert.equal(await page.locator("button:has-text('Refresh')").count(), 0, "what is over can be changed");
-  await check(page, "/cluster/scheduler of then");
+  await judge(page, "/cluster/scheduler of then");  // what is over is not shown again and again
   await page.click("#past button");
   await page.waitForFunction(() => document.getElementById("freshness").textContent === "live");
   await page.close();
