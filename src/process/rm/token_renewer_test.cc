@@ -29,7 +29,7 @@ RpcToken WritableToken(const std::string& renewer, const std::string& times) {
   return {identifier + times, "password", kKind, "127.0.0.1:8020"};
 }
 
-/// One that is cut where its times begin, of which eight bytes would follow.
+/// One that is cut in the first of its times.
 RpcToken HdfsToken(const std::string& renewer, const std::string& number = "1") {
   return WritableToken(renewer, "\x88" + number);
 }
