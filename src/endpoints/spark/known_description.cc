@@ -174,7 +174,9 @@ Ref Known::TaskRequest(Ref object) {
 }
 
 Ref Known::Profile(Ref object) {
-  const Ref made = New(from_.ClassName(object) == kTaskResourceProfile ? kTaskResourceProfile : kResourceProfile);
+  const bool of_tasks = from_.ClassName(object) == kTaskResourceProfile &&
+                        build_.classes.find(kTaskResourceProfile) != build_.classes.end();  // since Spark 3.4
+  const Ref made = New(of_tasks ? kTaskResourceProfile : kResourceProfile);
   const auto number = [&](Ref boxed) { return out_.Integer(in_.IntAt(boxed, "slots")); };
   PutNumber(object, made, "_id", 'I');
   PutNumber(object, made, "_coresLimitKnown", 'Z');
