@@ -44,6 +44,9 @@ model::QueueTree Queues() {
 struct Profile {
   const char* name;
   std::function<std::unique_ptr<scheduler::Scheduler>()> make;
+  /// As in Hadoop (FiCaSchedulerApp.apply) a container keeps the size that it was reserved with, and counts with the
+  /// size that is asked for when it is granted: books agree where sizes of asks stay.
+  bool asks_keep_their_size = false;
 };
 
 scheduler::FairleadConfig Books() {
@@ -73,7 +76,8 @@ const Profile kProfiles[] = {
        auto made = scheduler::yarn_capacity::MakeYarnCapacity(config, queues);
        FL_CHECK(made.ok(), "queues of the test");
        return std::unique_ptr<scheduler::Scheduler>(std::move(*made));
-     }},
+     },
+     true},
 };
 
 model::Ask AskFor(int64_t mib, int32_t count, int32_t priority = 1) {
@@ -387,7 +391,8 @@ TEST_P(Contract, ARecoveredApplicationWhoseQueueIsNoLeafAnyMoreFails) {
 /// Calls at random, half of them such that they must be refused.
 class Callers {
  public:
-  Callers(const Profile& profile, uint64_t seed) : cluster_(profile), rng_(seed) {}
+  Callers(const Profile& profile, uint64_t seed)
+      : cluster_(profile), rng_(seed), one_size_(profile.asks_keep_their_size) {}
 
   void Run(int calls) {
     for (int i = 0; i < calls && !::testing::Test::HasFailure(); ++i) {
@@ -420,7 +425,10 @@ class Callers {
   }
   m::AllocateCall Allocate(const model::ApplicationAttemptId& attempt, bool bad) {
     m::AllocateCall call = cluster_.Call(attempt);
-    if (rng_.Chance(0.6)) call.asks = {AskFor(rng_.Between(1, 900), static_cast<int32_t>(rng_.Below(4)))};
+    if (rng_.Chance(0.6)) {
+      const int64_t size = rng_.Between(1, 900);
+      call.asks = {AskFor(one_size_ ? 300 : size, static_cast<int32_t>(rng_.Below(4)))};
+    }
     for (const model::ContainerId& id : cluster_.HeldBy(attempt)) {
       if (rng_.Chance(0.2)) {
         call.releases.push_back(id);
@@ -475,6 +483,7 @@ class Callers {
 
   Cluster cluster_;
   base::Rng rng_;
+  const bool one_size_;
   int refused_ = 0;
   int done_ = 0;
 };
