@@ -20,24 +20,24 @@ constexpr int kLowPriority = 10;  // masters and nodes do not wait for it
 constexpr int kNotFoundExit = 4;  // of the commands: docs/commands.md
 
 /// A file without a name, which a child writes by the path of its descriptor.
-struct Scratch {
+struct MemoryFile {
   std::string path;
   std::shared_ptr<env::File> owner;
 
-  static base::Result<Scratch> Make() {
+  static base::Result<MemoryFile> Make() {
     const int descriptor = ::memfd_create("past", MFD_CLOEXEC);
     if (descriptor < 0) return base::Error{"no memory for what was then", errno};
     std::string path = "/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(descriptor);
-    return Scratch{path, env_posix::AdoptFile(descriptor, path)};
+    return MemoryFile{path, env_posix::AdoptFile(descriptor, path)};
   }
 };
 
 }  // namespace
 
 base::Result<std::string> TellPast(const std::string& journal, base::WallTime at, const std::string& target) {
-  const auto document = Scratch::Make();
+  const auto document = MemoryFile::Make();
   if (!document) return document.error();
-  const auto complaint = Scratch::Make();
+  const auto complaint = MemoryFile::Make();
   if (!complaint) return complaint.error();
   const auto loop = env_posix::MakePosixLoop();
   env::SpawnRequest request;
