@@ -90,7 +90,7 @@ class RpcTokenService final : public TokenService {
     target.user.user = question.owner.empty() ? manager_.user : question.owner;
     if (!question.owner.empty()) target.user.real_user = manager_.user;
     target.user.server_principal = issuer_.principal;
-    const auto method = question.method;
+    const char* method = question.method;
     std::string request = question.request;
     rpc_.Call(target, method, std::move(request), manager_.timeout,
               alive_([this, question = std::move(question), at,
