@@ -1095,7 +1095,8 @@ class OnACluster(unittest.TestCase):
             now = self.cluster_says(name)
             self.assertLessEqual(set(self.cluster_says(f"past/{name}?at={ran}")), set(now), name)
         self.assertEqual({one["id"] for one in self.cluster_says(f"past/nodes?at={ran}")["nodes"]}, {one["id"] for one in self.cluster_says("nodes")["nodes"]})
-        for address, status, words in (("past/apps?at=1", 404, "is not kept"), ("past/nothing?at=" + str(ran), 404, "there is no nothing"), ("past/apps", 400, "milliseconds"),
+        for address, status, words in (("past/apps?at=1", 404, "is not kept"), ("past/nothing?at=" + str(ran), 404, "there is no nothing"),
+                                       ("past/--help?at=" + str(ran), 404, "there is no --help"), ("past/apps", 400, "milliseconds"),
                                        ("past/apps?at=-5", 400, "milliseconds"), ("past/apps?at=99999999999999999999", 400, "milliseconds")):
             with self.assertRaises(urllib.error.HTTPError) as refused:
                 self.cluster_says(address)

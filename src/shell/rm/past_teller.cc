@@ -41,7 +41,7 @@ base::Result<std::string> TellPast(const std::string& journal, base::WallTime at
   if (!complaint) return complaint.error();
   const auto loop = env_posix::MakePosixLoop();
   env::SpawnRequest request;
-  request.argv = {"/proc/self/exe", "replay", journal, "--at", std::to_string(at.ms), "--document", target};
+  request.argv = {"/proc/self/exe", "replay", journal, "--at", std::to_string(at.ms), "--document=" + target};
   request.directory = "/";
   request.stdout_path = document->path;
   request.stderr_path = complaint->path;
