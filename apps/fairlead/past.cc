@@ -5,12 +5,12 @@
 #include <cstdio>
 #include <utility>
 
-#include "base/percent.h"
 #include "base/text.h"
 #include "cluster_command.h"
 #include "env_posix/posix_loop.h"
 #include "exit_words.h"
 #include "inspect.h"
+#include "process/http/target.h"
 #include "process/rm/own_documents.h"
 #include "process/rm/past_documents.h"
 #include "process/rm/reports.h"
@@ -134,20 +134,10 @@ int ShowWhy(const Moment& moment, const PastOptions& options) {
   return kOk;
 }
 
-/// "apps?group=running&sort=-id": the name, and the query decoded.
-std::pair<std::string, process::rm::Query> TargetOf(std::string_view target) {
-  const size_t mark = std::min(target.find('?'), target.size());
-  process::rm::Query query;
-  for (const std::string_view pair : base::Split(target.substr(std::min(mark + 1, target.size())), '&')) {
-    const size_t equals = std::min(pair.find('='), pair.size());
-    query[base::PercentDecode(pair.substr(0, equals), true)] =
-        base::PercentDecode(pair.substr(std::min(equals + 1, pair.size())), true);
-  }
-  return {std::string(target.substr(0, mark)), std::move(query)};
-}
-
 int ShowDocument(const shell::RmReplay& replay, base::WallTime at, const std::string& target) {
-  const auto [name, query] = TargetOf(target);
+  std::string name;
+  process::rm::Query query;
+  process::http::SplitTarget(target, name, query);
   const auto document = process::rm::PastDocument(*replay.machine(), replay.now(), at, name, query);
   if (!document) {
     return Complain(kCommand, "there is no " + base::VisibleText(name) + "; there are cluster, apps, nodes and queues",

@@ -9,27 +9,28 @@
 #include <vector>
 
 #include "env/alive.h"
+#include "process/http/target.h"
 
 namespace fairlead::process::http {
-namespace {
 
-namespace beast = boost::beast;
-namespace asio = boost::asio;
-
-void SplitTarget(Request& request) {
-  const std::string_view target = request.target;
+void SplitTarget(std::string_view target, std::string& path, std::map<std::string, std::string>& query) {
   const size_t mark = target.find('?');
-  request.path = PercentDecode(target.substr(0, mark), false);
+  path = PercentDecode(target.substr(0, mark), false);
   if (mark == std::string_view::npos) return;
   for (std::string_view rest = target.substr(mark + 1); !rest.empty();) {
     const size_t end = rest.find('&');
     const std::string_view pair = rest.substr(0, end);
     const size_t equals = pair.find('=');
     const std::string_view value = equals == std::string_view::npos ? std::string_view() : pair.substr(equals + 1);
-    request.query[PercentDecode(pair.substr(0, equals), true)] = PercentDecode(value, true);
+    query[PercentDecode(pair.substr(0, equals), true)] = PercentDecode(value, true);
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
   }
 }
+
+namespace {
+
+namespace beast = boost::beast;
+namespace asio = boost::asio;
 
 class ServerImpl;
 
@@ -312,7 +313,7 @@ void Session::Dispatch() {
   request.body = std::move(message.body());
   request.peer = stream_->peer().host;
   if (server_.vouch()) request.visitor = server_.vouch()(stream_->peer(), stream_->local());
-  SplitTarget(request);
+  SplitTarget(request.target, request.path, request.query);
   waiting_for_answer_ = true;
   seat_.Become(peers::Standing::kBusy);
   server_.Handle(id_, ++request_number_, std::move(request));
