@@ -20,6 +20,8 @@ class Questions {
  public:
   static constexpr size_t kAtOnce = 2;
   static constexpr size_t kWaiting = 16;
+  /// What is said when more than those wait.
+  static constexpr const char* kTooMany = "too many questions are being answered; ask again in some seconds";
   static constexpr base::Duration kFresh = base::Duration::Seconds(10);
   /// So long the memory of a copy is kept for the next question.
   static constexpr base::Duration kKeepPages = base::Duration::Seconds(60);

@@ -359,8 +359,9 @@ class ResourceManager {
   void Refuse(rpc::CallToken call, std::string_view exception, const std::string& message);
   /// Answers a call whose request cannot be taken, and counts that.
   void RefuseRequest(const rpc::IncomingCall& call, const base::Error& why, const char* before = "");
-  /// Answers a node's call when its credential belongs to a different host, and gives true.
-  bool RefusedHost(const rpc::IncomingCall& call, const std::string& host);
+  /// Answers a node's call when its credential belongs to a different host, or when the kernel's word makes it known
+  /// and its host is not on this machine, and gives true.
+  bool RefusedHost(const rpc::IncomingCall& call, const model::rm::NodeAddress& address);
   /// Answers a call whose request lacks what protobuf calls optional, and Hadoop's code takes for granted.
   void RefuseMissing(const rpc::IncomingCall& call, std::string_view what);
   /// Answers `call` with CallRefused's exception; true when `effect` was one.

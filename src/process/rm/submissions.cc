@@ -19,7 +19,7 @@ Submissions::Submissions(env::Loop& loop, ResourceManager& manager, TokenRenewer
                          const RenewalTimes& times, std::function<void(const std::string&)> warn)
     : manager_(manager),
       system_credentials_(loop.Wall().ms),
-      renewer_(loop, std::move(services), times, times.issue.least_left,
+      renewer_(loop, std::move(services), times,
                {warn, [this](const auto& app, const auto& tokens) { system_credentials_.Set(app, tokens); }}) {
   const auto told = [warn = std::move(warn)](const base::Status& renewed) {
     if (!renewed.ok()) warn(renewed.error().message);

@@ -58,8 +58,8 @@ struct TokenRenewer::Held {
   env::Timer timer;
 };
 
-TokenRenewer::TokenRenewer(env::Loop& loop, Services services, RenewalTimes times, base::Duration least_left, Told told)
-    : loop_(loop), services_(std::move(services)), times_(times), least_left_(least_left), told_(std::move(told)) {}
+TokenRenewer::TokenRenewer(env::Loop& loop, Services services, RenewalTimes times, Told told)
+    : loop_(loop), services_(std::move(services)), times_(std::move(times)), told_(std::move(told)) {}
 
 TokenRenewer::~TokenRenewer() = default;
 
@@ -212,7 +212,7 @@ void TokenRenewer::Schedule(Held& held, int64_t until_ms) {
   const base::Duration due = base::Duration::Millis(std::max(left * 9 / 10, kShortestMs));
   held.timer.After(held.pace.ns == 0 ? due : std::min(due, held.pace), [this, key = KeyOf(held.token)] {
     const Held& token = *tokens_.at(key);
-    const bool ends = token.max_ms - token.until_ms < least_left_.millis();
+    const bool ends = token.max_ms - token.until_ms < times_.issue.least_left.millis();
     ends&& token.service.Issues() ? Replace(key) : Renew(key);
   });
 }

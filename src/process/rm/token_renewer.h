@@ -62,8 +62,7 @@ class TokenRenewer {
     std::function<void(const model::ApplicationId&, const std::vector<Token>&)> issued = [](const auto&, const auto&) {
     };
   };
-  /// `least_left`: how near to the end of its greatest life a renewal may lead.
-  TokenRenewer(env::Loop& loop, Services services, RenewalTimes times, base::Duration least_left, Told told);
+  TokenRenewer(env::Loop& loop, Services services, RenewalTimes times, Told told);
   ~TokenRenewer();
   TokenRenewer(const TokenRenewer&) = delete;
   TokenRenewer& operator=(const TokenRenewer&) = delete;
@@ -129,7 +128,6 @@ class TokenRenewer {
   env::Loop& loop_;
   const Services services_;
   const RenewalTimes times_;
-  const base::Duration least_left_;
   const Told told_;
   std::map<Key, std::unique_ptr<Held>> tokens_;
   std::map<model::ApplicationId, Holder> apps_;

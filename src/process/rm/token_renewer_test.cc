@@ -95,7 +95,8 @@ class TokenRenewerTest : public ::testing::Test {
   void Make(RenewalTimes times, Duration least_left = Duration::Seconds(5)) {
     TokenRenewer::Services services;
     services.emplace(kKind, std::make_unique<TestService>(loop(), calls_));
-    renewer_.emplace(loop(), std::move(services), times, least_left,
+    times.issue.least_left = least_left;
+    renewer_.emplace(loop(), std::move(services), times,
                      TokenRenewer::Told{[this](const std::string& text) { warned_.push_back(text); },
                                         [this](const auto& app, const auto& tokens) { issued_[app] = tokens; }});
   }

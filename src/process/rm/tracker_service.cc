@@ -15,13 +15,6 @@ namespace fairlead::process::rm {
 namespace m = model::rm;
 namespace w = wire::yarn;
 
-/// Of a node whom the kernel's word makes known: its host was looked up when it registered.
-static base::Status CheckKnownNode(const fairlead::rm::Core& core, const rpc::IncomingCall& call,
-                                   const m::NodeAddress& address) {
-  const fairlead::rm::Node* node = call.caller.by_token() ? nullptr : core.FindNode(address);
-  return node != nullptr ? CheckLocalNode(address.host, node->ip, call.peer.host) : base::Status();
-}
-
 void ResourceManager::OnTrackerCall(const rpc::IncomingCall& call) {
   using Method = w::ResourceTrackerMethod;
   switch (call.As<Method>()) {
@@ -34,9 +27,7 @@ void ResourceManager::OnTrackerCall(const rpc::IncomingCall& call) {
       if (!request) return;
       m::UnregisterNode event;
       event.address = endpoints::yarn::FromWire(request->NodeId());
-      if (RefusedHost(call, event.address.host)) return;
-      if (const base::Status here = CheckKnownNode(core(), call, event.address); credentials_ && !here.ok())
-        return Refuse(call.token, endpoints::yarn::exceptions::kAuthorization, here.error().message);
+      if (RefusedHost(call, event.address)) return;
       Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
         if (!Refused(to, effect)) server_->ReplyMessage(to, w::UnRegisterNodeManagerResponseProto{});
       });
@@ -44,13 +35,17 @@ void ResourceManager::OnTrackerCall(const rpc::IncomingCall& call) {
   }
 }
 
-bool ResourceManager::RefusedHost(const rpc::IncomingCall& call, const std::string& host) {
-  const endpoints::yarn::Caller& caller = call.caller;
-  if (!credentials_ || !caller.by_token()) return false;  // CheckKnownNode, and RegisterNode
-  const auto tell = [&](const std::string& name, const std::string& why) {
-    NoteAction(name, call.peer.host, "a call of a node is refused: " + why, {}, "", "");
-  };
-  const base::Status admitted = credentials_->AdmitHost(caller.token_identifier, host, tell);
+bool ResourceManager::RefusedHost(const rpc::IncomingCall& call, const m::NodeAddress& address) {
+  if (!credentials_) return false;
+  base::Status admitted;
+  if (call.caller.by_token()) {
+    const auto tell = [&](const std::string& name, const std::string& why) {
+      NoteAction(name, call.peer.host, "a call of a node is refused: " + why, {}, "", "");
+    };
+    admitted = credentials_->AdmitHost(call.caller.token_identifier, address.host, tell);
+  } else if (const fairlead::rm::Node* known = core().FindNode(address)) {  // its host was looked up as it registered
+    admitted = CheckLocalNode(address.host, known->ip, call.peer.host);
+  }
   if (admitted.ok()) return false;
   Refuse(call.token, endpoints::yarn::exceptions::kAuthorization, admitted.error().message);
   return true;
@@ -62,7 +57,7 @@ void ResourceManager::RegisterNode(const rpc::IncomingCall& call) {
   if (!request->node_id) return RefuseMissing(call, "node id");
   base::Result<m::RegisterNode> event = endpoints::yarn::ToEvent(*request);
   if (!event.ok()) return RefuseRequest(call, event.error());
-  if (RefusedHost(call, event->address.host)) return;
+  if (RefusedHost(call, event->address)) return;
   // A script says the rack, a name server the address: neither is waited for here.
   auto node = std::make_shared<m::RegisterNode>(std::move(*event));
   const auto look_up = [node, rack_of = options_.rack_of, ip_of = options_.ip_of] {
@@ -103,9 +98,7 @@ void ResourceManager::Heartbeat(const rpc::IncomingCall& call) {
   if (!request->node_status) return RefuseMissing(call, "node status");
   base::Result<m::Heartbeat> event = endpoints::yarn::ToEvent(*request);
   if (!event.ok()) return RefuseRequest(call, event.error());
-  if (RefusedHost(call, event->address.host)) return;
-  if (const base::Status here = CheckKnownNode(core(), call, event->address); credentials_ && !here.ok())
-    return Refuse(call.token, endpoints::yarn::exceptions::kAuthorization, here.error().message);
+  if (RefusedHost(call, event->address)) return;
   ++counters_.heartbeats;
   RecordLogs(*request);
   const int32_t container_key = request->LastKnownContainerTokenMasterKey().KeyId();

@@ -28,7 +28,6 @@ constexpr base::Duration kAheadUnlessSaid = base::Duration::Seconds(7200);
 constexpr base::Duration kFarthest = base::Duration::Seconds(86'400);
 constexpr size_t kMostChanges = 64;
 constexpr ask::Bounds kForecastBounds = {.ahead = base::Duration::Seconds(7200), .events = 50'000};
-constexpr const char* kTooMany = "too many questions are being answered; ask again in some seconds";
 
 /// Cost: a copy of the scheduler's state; applications, containers and nodes.
 std::shared_ptr<ask::Present> TakePresent(const ResourceManager& manager, const Viewer& viewer) {
@@ -200,7 +199,7 @@ void Web::WhatIf(const http::Request& request, const Reply& reply) {
     };
   };
   const bool taken = questions_->Ask(request.asker, begin, [made, reply] { reply(std::move(*made)); });
-  if (!taken) OwnError(reply, 503, kTooMany);
+  if (!taken) OwnError(reply, 503, Questions::kTooMany);
 }
 
 // GET apps/ID/when
@@ -236,7 +235,7 @@ void Web::AppWhen(const http::Request& request, const App& app, const Reply& rep
                                       .ToJson("")));
   };
   const base::Instant since = manager_.now() - base::Duration::Millis(manager_.now_wall().ms - app.submitted.ms);
-  if (!questions_->AskForecast(since, make, tell)) OwnError(reply, 503, kTooMany);
+  if (!questions_->AskForecast(since, make, tell)) OwnError(reply, 503, Questions::kTooMany);
 }
 
 }  // namespace fairlead::process::rm

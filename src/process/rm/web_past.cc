@@ -70,7 +70,7 @@ void Web::Past(const http::Request& request, const Segments& path, const Reply& 
     };
   }
   if (!questions_->Ask(request.asker, begin, [made, reply] { reply(std::move(*made)); })) {
-    OwnError(reply, 503, "too many questions are being answered; ask again in some seconds");
+    OwnError(reply, 503, Questions::kTooMany);
   }
 }
 
