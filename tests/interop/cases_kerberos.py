@@ -18,11 +18,13 @@ def node_list(cluster):
 
 
 @case("all", spec=SECURED, own_cluster=True)
+@case("smoke", spec=dataclasses.replace(SECURED, hadoop=peers.HADOOP_VERSION, nodes=("java", "fairlead")), own_cluster=True,
+      name=f"kerberos-mapreduce-mixed-nodes-{peers.HADOOP_VERSION}")
 def kerberos_mapreduce(cluster, work):
     """`yarn node -list` with a ticket, and a MapReduce job whose master, tasks and client know each other by tokens; all with privacy."""
     listed = node_list(cluster)
     require_success(listed, "yarn node -list")
-    assert "Total Nodes:1" in listed.stdout, listed.stdout
+    assert f"Total Nodes:{len(cluster.spec.nodes)}" in listed.stdout, listed.stdout
     assert "(auth:KERBEROS)" in (cluster.directory / "rm.log").read_text()
     run = cluster.example("pi", "2", "1000", cwd=work)
     require_success(run, "pi")
