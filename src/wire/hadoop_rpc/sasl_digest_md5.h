@@ -1,11 +1,12 @@
 #pragma once
 
 #include <functional>
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "wire/digest_md5/digest_md5.h"
 #include "wire/hadoop_rpc/sasl_layer.h"
 
 // SASL DIGEST-MD5 as Hadoop uses it (RFC 2831 with md5-sess, the realm "default", an empty service and so the
@@ -15,23 +16,7 @@
 namespace fairlead::wire::hadoop_rpc {
 
 inline constexpr std::string_view kDigestRealm = "default";
-
-struct DigestMd5Inputs {
-  std::string username;
-  std::string realm;
-  std::string password;
-  std::string nonce;
-  std::string cnonce;
-  std::string digest_uri;
-  std::string nonce_count = "00000001";
-  Protection qop = Protection::kAuthentication;
-};
-
-/// The client's "response" (`from_client`) or the server's "rspauth": 32 hexadecimal digits.
-std::string DigestMd5Response(const DigestMd5Inputs& in, bool from_client);
-
-/// What protects the messages after such a login, seen from one side; null for authentication alone.
-std::unique_ptr<SaslLayer> DigestMd5Layer(const DigestMd5Inputs& in, bool of_client);
+inline constexpr std::string_view kDigestUri = "/default";
 
 /// Server side of one login.
 class DigestMd5Server {
@@ -67,14 +52,12 @@ class DigestMd5Client {
   /// Checks the server's "rspauth=...".
   base::Status CheckRspauth(std::string_view token) const;
   /// After that: what protects the messages from now on; null: nothing.
-  std::unique_ptr<SaslLayer> MakeLayer() const { return DigestMd5Layer(inputs_, true); }
+  std::unique_ptr<SaslLayer> MakeLayer() const;
 
  private:
-  DigestMd5Inputs inputs_;
+  digest_md5::Login login_;
+  Protection chosen_ = Protection::kAuthentication;
   Protections wanted_;
 };
-
-/// One `key=value` of a challenge or response; values may be quoted.
-std::optional<std::string> DigestDirective(std::string_view text, std::string_view key);
 
 }  // namespace fairlead::wire::hadoop_rpc

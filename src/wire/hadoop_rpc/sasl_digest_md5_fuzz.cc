@@ -14,7 +14,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   FL_CHECK(!server.Verify(bytes, password).ok(), "a digest was guessed");
   DigestMd5Client client("user", "secret", "cnonce");
   const auto response = client.Respond(bytes);
-  if (response.ok()) FL_CHECK(DigestDirective(*response, "cnonce") == "cnonce", "the response cannot be read");
+  if (response.ok()) {
+    const auto fields = fairlead::wire::digest_md5::ParseFields(*response);
+    FL_CHECK(fields && fields->at("cnonce") == "cnonce", "the response cannot be read");
+  }
   FL_CHECK(!client.CheckRspauth(bytes).ok(), "a proof was guessed");
   if (const auto decoded = DecodeBase64(bytes)) FL_CHECK(DecodeBase64(EncodeBase64(*decoded)) == decoded, "base64");
   return 0;

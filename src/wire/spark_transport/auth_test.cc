@@ -156,14 +156,5 @@ TEST(Sasl, ASecretOfMoreThanALineIsAsSparkHasIt) {
   EXPECT_EQ(LoginText(std::string(58, 'x')).find('\n'), 76u);
 }
 
-TEST(Sasl, DigestFields) {
-  const auto fields = ParseDigestFields(R"(a="x,\"y",b=2,c="")");
-  ASSERT_TRUE(fields.ok());
-  EXPECT_EQ(fields->at("a"), "x,\"y");
-  EXPECT_EQ(fields->at("b"), "2");
-  EXPECT_EQ(fields->at("c"), "");
-  for (const char* bad : {"a", "a=\"x", "a=1,a=2", "a=\"x\"y"}) EXPECT_FALSE(ParseDigestFields(bad).ok()) << bad;
-}
-
 }  // namespace
 }  // namespace fairlead::wire::spark_transport

@@ -242,18 +242,6 @@ base::Result<std::string> AesGcmOpen(std::string_view key, std::string_view seal
   return out;
 }
 
-std::string Md5(std::string_view bytes) {
-  std::string out(16, '\0');
-  EVP_Digest(bytes.data(), bytes.size(), Bytes(out, 0), nullptr, EVP_md5(), nullptr);
-  return out;
-}
-
-std::string HmacMd5(std::string_view key, std::string_view bytes) {
-  std::string out(16, '\0');
-  HMAC(EVP_md5(), key.data(), static_cast<int>(key.size()), Bytes(bytes), bytes.size(), Bytes(out, 0), nullptr);
-  return out;
-}
-
 bool EqualInConstantTime(std::string_view a, std::string_view b) {
   return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }

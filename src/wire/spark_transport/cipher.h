@@ -47,8 +47,6 @@ std::string HkdfSha256(std::string_view secret, std::string_view salt, std::stri
 std::string AesGcmSeal(std::string_view key, std::string_view nonce, std::string_view plain,
                        std::string_view associated);
 base::Result<std::string> AesGcmOpen(std::string_view key, std::string_view sealed, std::string_view associated);
-std::string Md5(std::string_view bytes);
-std::string HmacMd5(std::string_view key, std::string_view bytes);
 /// Same bytes? In time that depends on the length alone.
 bool EqualInConstantTime(std::string_view a, std::string_view b);
 

@@ -3,174 +3,66 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
-#include <array>
+#include <optional>
+#include <utility>
 
 #include "base/bytes.h"
-#include "base/check.h"
 #include "base/text.h"
+#include "wire/digest_md5/digest_md5.h"
+#include "wire/digest_md5/sealer.h"
 
 namespace fairlead::wire::spark_transport {
 namespace {
 
+using digest_md5::Fields;
+using digest_md5::Find;
+using digest_md5::Quoted;
+
 constexpr std::string_view kRealm = "default";
 constexpr std::string_view kCiphers = "3des,rc4,des,rc4-56,rc4-40";
-constexpr size_t kMacBytes = 10;
-constexpr size_t kTrailerBytes = 6;  // type and sequence number
+constexpr size_t kLengthBytes = 8;
+constexpr int64_t kSealedBlockMin = kLengthBytes + digest_md5::kMacBytes + digest_md5::kTailBytes;
 /// A sealed block that a peer may send; Spark sends 64 KiB of text unless told otherwise.
-constexpr size_t kSealedBlockMax = 16 << 20;
-
-uint8_t* Bytes(std::string& text) { return reinterpret_cast<uint8_t*>(text.data()); }
-const uint8_t* Bytes(std::string_view text) { return reinterpret_cast<const uint8_t*>(text.data()); }
+constexpr int64_t kSealedBlockMax = 16 << 20;
 
 base::Error SaslError(const std::string& what) {
   return {"java.lang.RuntimeException: javax.security.sasl.SaslException: DIGEST-MD5: " + what};
 }
+base::Error Violation(const std::string& what) { return SaslError("digest response format violation. " + what); }
 
-// ---- RFC 2831, 2.1.2.1 ---------------------------------------------------------------------------------------------
-
-struct Digest {
-  std::string user;
-  std::string realm;
-  std::string password;
-  std::string nonce;
-  std::string cnonce;
-  std::string nc;
-  std::string qop;
-  std::string uri;
-  std::string authzid;
-
-  std::string HashA1() const {
-    return Md5(Md5(user + ":" + realm + ":" + password) + ":" + nonce + ":" + cnonce +
-               (authzid.empty() ? "" : ":" + authzid));
-  }
-  /// `method`: "AUTHENTICATE" for the client's response, "" for the server's rspauth.
-  std::string Response(std::string_view method) const {
-    std::string a2 = std::string(method) + ":" + uri;
-    if (qop != "auth") a2 += ":00000000000000000000000000000000";
-    return base::Hex(
-        Md5(base::Hex(HashA1()) + ":" + nonce + ":" + nc + ":" + cnonce + ":" + qop + ":" + base::Hex(Md5(a2))));
-  }
-};
-
-// ---- sealing -------------------------------------------------------------------------------------------------------
-
-/// A key stream or block chain that goes on from message to message.
-class Chain {
- public:
-  virtual ~Chain() = default;
-  virtual void Apply(std::string& bytes) = 0;
-};
-
-/// RFC 6229's cipher; OpenSSL 3 keeps it in a provider that is often not installed.
-class Rc4 final : public Chain {
- public:
-  explicit Rc4(std::string_view key) {
-    for (size_t i = 0; i < 256; ++i) state_[i] = static_cast<uint8_t>(i);
-    for (size_t i = 0, j = 0; i < 256; ++i) {
-      j = (j + state_[i] + static_cast<uint8_t>(key[i % key.size()])) & 255;
-      std::swap(state_[i], state_[j]);
-    }
-  }
-  void Apply(std::string& bytes) override {
-    for (char& c : bytes) {
-      i_ = (i_ + 1) & 255;
-      j_ = (j_ + state_[i_]) & 255;
-      std::swap(state_[i_], state_[j_]);
-      c = static_cast<char>(static_cast<uint8_t>(c) ^ state_[(state_[i_] + state_[j_]) & 255]);
-    }
-  }
-
- private:
-  std::array<uint8_t, 256> state_;
-  size_t i_ = 0;
-  size_t j_ = 0;
-};
-
-/// Seven bytes to the eight of a DES key; the parity bits are ignored by the cipher.
-std::string SpreadDesKey(std::string_view seven) {
-  uint64_t bits = 0;
-  for (const char c : seven) bits = (bits << 8) | static_cast<uint8_t>(c);
-  std::string out(8, '\0');
-  for (size_t i = 8; i-- > 0; bits >>= 7) out[i] = static_cast<char>((bits & 127) << 1);
-  return out;
+bool Offers(std::string_view cipher) {
+  const std::vector<std::string_view> all = base::Split(kCiphers, ',');
+  return std::find(all.begin(), all.end(), cipher) != all.end();
 }
 
-/// 3DES with two keys, or DES as 3DES with one, in CBC without padding of its own.
-class DesChain final : public Chain {
- public:
-  DesChain(std::string_view sealing_key, bool triple, bool encrypt) : context_(EVP_CIPHER_CTX_new()) {
-    const std::string first = SpreadDesKey(sealing_key.substr(0, 7));
-    const std::string second = triple ? SpreadDesKey(sealing_key.substr(7, 7)) : first;
-    const std::string key = first + second + first;
-    FL_CHECK(EVP_CipherInit_ex(context_, EVP_des_ede3_cbc(), nullptr, Bytes(key), Bytes(sealing_key.substr(8)),
-                               encrypt ? 1 : 0) == 1,
-             "3DES");
-    EVP_CIPHER_CTX_set_padding(context_, 0);
-  }
-  DesChain(const DesChain&) = delete;
-  DesChain& operator=(const DesChain&) = delete;
-  ~DesChain() override { EVP_CIPHER_CTX_free(context_); }
-  void Apply(std::string& bytes) override {
-    int written = 0;
-    FL_CHECK(EVP_CipherUpdate(context_, Bytes(bytes), &written, Bytes(bytes), static_cast<int>(bytes.size())) == 1,
-             "3DES");
-  }
-
- private:
-  EVP_CIPHER_CTX* context_;
-};
-
-/// One direction: its keys, chain and count.
-struct Direction {
-  std::string signing_key;
-  std::unique_ptr<Chain> chain;
-  uint32_t sequence = 0;
-
-  std::string Mac(std::string_view text) const {
-    std::string message;
-    base::ByteWriter(message).U32(sequence);
-    message.append(text);
-    return HmacMd5(signing_key, message).substr(0, kMacBytes);
-  }
-};
-
-Direction MakeDirection(const SealingKeys& keys, bool from_client, bool encrypt) {
-  const std::string arrow = from_client ? "client-to-server" : "server-to-client";
-  const size_t part = keys.cipher == "rc4-56" ? 7 : keys.cipher == "rc4-40" ? 5 : 16;
-  const std::string sealing =
-      Md5(keys.session_key.substr(0, part) + "Digest H(A1) to " + arrow + " sealing key magic constant");
-  Direction out;
-  out.signing_key = Md5(keys.session_key + "Digest session key to " + arrow + " signing key magic constant");
-  if (keys.cipher.starts_with("rc4")) {
-    out.chain = std::make_unique<Rc4>(sealing);
-  } else {
-    out.chain = std::make_unique<DesChain>(sealing, keys.cipher == "3des", encrypt);
-  }
-  return out;
+digest_md5::Login LoginOf(const Fields& said, const std::string& password) {
+  digest_md5::Login login;
+  login.username = LoginText(kSaslUser);
+  login.realm = kRealm;
+  login.password = LoginText(password);
+  login.nonce = Find(said, "nonce");
+  return login;
 }
 
+/// Frames of a length, which counts itself, and what the sealer makes of a block.
 class SealingCipher final : public ChannelCipher {
  public:
-  SealingCipher(const SealingKeys& keys, bool server, size_t outbound_block_max)
-      : block_(keys.cipher.starts_with("rc4") ? 1 : 8),
-        outbound_block_max_(std::max<size_t>(outbound_block_max, 1)),
-        in_(MakeDirection(keys, server, false)),
-        out_(MakeDirection(keys, !server, true)) {}
+  SealingCipher(std::unique_ptr<digest_md5::Sealer> sealer, size_t outbound_block_max)
+      : sealer_(std::move(sealer)), outbound_block_max_(std::max<size_t>(outbound_block_max, 1)) {}
 
   base::Status Decrypt(std::string_view bytes, std::string& plain) override {
     pending_.append(bytes);
     size_t used = 0;
-    while (pending_.size() - used >= 8) {
+    while (pending_.size() - used >= kLengthBytes) {
       const std::string_view rest = std::string_view(pending_).substr(used);
       const auto length = base::BigEndian<int64_t>(rest);
-      if (length < static_cast<int64_t>(8 + kMacBytes + kTrailerBytes) ||
-          length > static_cast<int64_t>(kSealedBlockMax)) {
+      if (length < kSealedBlockMin || length > kSealedBlockMax) {
         return base::Error{"a sealed block of an impossible length"};
       }
       if (rest.size() < static_cast<size_t>(length)) break;
-      if (!Unseal(rest.substr(8, static_cast<size_t>(length) - 8), plain)) {
-        return base::Error{"a sealed block was changed on its way"};
-      }
+      const auto text = sealer_->Open(rest.substr(kLengthBytes, static_cast<size_t>(length) - kLengthBytes));
+      if (!text) return text.error();
+      plain += *text;
       used += static_cast<size_t>(length);
     }
     pending_.erase(0, used);
@@ -179,57 +71,18 @@ class SealingCipher final : public ChannelCipher {
 
   void Encrypt(std::string_view plain, std::string& out) override {
     for (; !plain.empty(); plain.remove_prefix(std::min(outbound_block_max_, plain.size()))) {
-      Seal(plain.substr(0, outbound_block_max_), out);
+      const std::string sealed = sealer_->Seal(plain.substr(0, outbound_block_max_));
+      base::ByteWriter writer(out);
+      writer.I64(static_cast<int64_t>(kLengthBytes + sealed.size()));
+      writer.Bytes(sealed);
     }
   }
 
  private:
-  void Seal(std::string_view text, std::string& out) {
-    std::string block(text);
-    if (block_ > 1) {
-      const size_t padding = block_ - (text.size() + kMacBytes) % block_;
-      block.append(padding, static_cast<char>(padding));
-    }
-    block.append(out_.Mac(text));
-    out_.chain->Apply(block);
-    base::ByteWriter writer(out);
-    writer.I64(static_cast<int64_t>(8 + block.size() + kTrailerBytes));
-    writer.Bytes(block);
-    writer.U16(1);
-    writer.U32(out_.sequence++);
-  }
-
-  bool Unseal(std::string_view sealed, std::string& plain) {
-    const std::string_view trailer = sealed.substr(sealed.size() - kTrailerBytes);
-    std::string block(sealed.substr(0, sealed.size() - kTrailerBytes));
-    if (block.size() % block_ != 0) return false;
-    in_.chain->Apply(block);
-    const std::string_view mac = std::string_view(block).substr(block.size() - kMacBytes);
-    size_t text = block.size() - kMacBytes;
-    if (block_ > 1) {
-      if (text == 0) return false;
-      const auto padding = static_cast<uint8_t>(block[text - 1]);
-      if (padding == 0 || padding > block_ || padding > text) return false;
-      text -= padding;
-    }
-    const std::string_view bytes = std::string_view(block).substr(0, text);
-    const bool good = EqualInConstantTime(mac, in_.Mac(bytes)) && base::BigEndian<uint16_t>(trailer) == 1 &&
-                      base::BigEndian<uint32_t>(trailer.substr(2)) == in_.sequence;
-    ++in_.sequence;
-    if (good) plain.append(bytes);
-    return good;
-  }
-
-  const size_t block_;
+  const std::unique_ptr<digest_md5::Sealer> sealer_;
   const size_t outbound_block_max_;
-  Direction in_;
-  Direction out_;
   std::string pending_;
 };
-
-bool KnownCipher(std::string_view name) {
-  return name == "3des" || name == "des" || name == "rc4" || name == "rc4-56" || name == "rc4-40";
-}
 
 }  // namespace
 
@@ -265,7 +118,8 @@ base::Result<SaslMessage> DecodeSaslMessage(std::string_view body) {
 
 std::string Base64(std::string_view bytes) {
   std::string out((bytes.size() + 2) / 3 * 4, '\0');
-  EVP_EncodeBlock(Bytes(out), Bytes(bytes), static_cast<int>(bytes.size()));
+  EVP_EncodeBlock(reinterpret_cast<uint8_t*>(out.data()), reinterpret_cast<const uint8_t*>(bytes.data()),
+                  static_cast<int>(bytes.size()));
   return out;
 }
 
@@ -281,36 +135,9 @@ std::string LoginText(std::string_view bytes) {
 }
 
 std::unique_ptr<ChannelCipher> MakeSealingCipher(const SealingKeys& keys, bool server, size_t outbound_block_max) {
-  if (!KnownCipher(keys.cipher) || keys.session_key.size() != 16) return nullptr;
-  return std::make_unique<SealingCipher>(keys, server, outbound_block_max);
-}
-
-base::Result<std::map<std::string, std::string>> ParseDigestFields(std::string_view text) {
-  std::map<std::string, std::string> out;
-  size_t at = 0;
-  while (at < text.size()) {
-    const size_t equals = text.find('=', at);
-    if (equals == std::string_view::npos) return base::Error{"a field without a value"};
-    const std::string name(text.substr(at, equals - at));
-    std::string value;
-    at = equals + 1;
-    if (at < text.size() && text[at] == '"') {
-      for (++at; at < text.size() && text[at] != '"'; ++at) {
-        if (text[at] == '\\' && at + 1 < text.size()) ++at;
-        value.push_back(text[at]);
-      }
-      if (at == text.size()) return base::Error{"a quote without an end"};
-      ++at;
-      if (at < text.size() && text[at] != ',') return base::Error{"a value that goes on after its quote"};
-    } else {
-      const size_t end = std::min(text.find(',', at), text.size());
-      value = std::string(text.substr(at, end - at));
-      at = end;
-    }
-    if (!out.emplace(name, value).second) return base::Error{"a field twice"};
-    if (at < text.size()) ++at;  // the comma
-  }
-  return out;
+  if (keys.cipher.empty()) return nullptr;
+  auto sealer = digest_md5::Sealer::Make(keys.session_key, keys.cipher, !server);
+  return sealer ? std::make_unique<SealingCipher>(std::move(sealer), outbound_block_max) : nullptr;
 }
 
 SaslServer::SaslServer(std::string nonce, std::string password, bool always_encrypt)
@@ -331,58 +158,50 @@ base::Result<std::string> SaslServer::Respond(std::string_view token) {
 }
 
 base::Result<std::string> SaslServer::Check(std::string_view token) {
-  auto parsed = ParseDigestFields(token);
-  if (!parsed.ok()) return SaslError("digest response format violation. " + parsed.error().message);
-  std::map<std::string, std::string>& fields = *parsed;
-  if (fields["nonce"] != nonce_) return SaslError("digest response format violation. Nonexistent or mismatched nonce.");
-  if (fields["nc"] != "00000001") return SaslError("digest response format violation. Nonce count does not match.");
-  if (!fields.contains("qop")) fields["qop"] = "auth";
-  const std::string& qop = fields["qop"];
-  if (qop != "auth-conf" && (always_encrypt_ || qop != "auth")) {
-    return SaslError("digest response format violation. Mismatched QOP: " + qop);
-  }
-  if (qop == "auth-conf" && !KnownCipher(fields["cipher"])) {
-    return SaslError("digest response format violation. Mismatched cipher.");
-  }
+  const std::optional<Fields> said = digest_md5::ParseFields(token);
+  if (!said) return Violation("Malformed directives.");
+  if (Find(*said, "nonce") != nonce_) return Violation("Nonexistent or mismatched nonce.");
+  if (Find(*said, "nc") != "00000001") return Violation("Nonce count does not match.");
+  const std::string qop(said->contains("qop") ? Find(*said, "qop") : "auth");
+  if (qop != "auth-conf" && (always_encrypt_ || qop != "auth")) return Violation("Mismatched QOP: " + qop);
+  const std::string cipher(Find(*said, "cipher"));
+  if (qop == "auth-conf" && !Offers(cipher)) return Violation("Mismatched cipher.");
   if (password_.empty()) {
     return base::Error{"java.lang.NullPointerException: Password cannot be null if SASL is enabled"};
   }
-  const Digest digest{
-      fields["username"],   fields["realm"],  LoginText(password_), nonce_, fields["cnonce"], fields["nc"], qop,
-      fields["digest-uri"], fields["authzid"]};
-  const bool good = digest.user == LoginText(kSaslUser) && digest.realm == kRealm &&
-                    EqualInConstantTime(digest.Response("AUTHENTICATE"), fields["response"]);
-  if (!good) return SaslError("digest response format violation. Mismatched response.");
+  digest_md5::Login login = LoginOf(*said, password_);
+  login.cnonce = Find(*said, "cnonce");
+  login.digest_uri = Find(*said, "digest-uri");
+  login.qop = qop;
+  login.authzid = Find(*said, "authzid");
+  const bool good = Find(*said, "username") == login.username && Find(*said, "realm") == kRealm &&
+                    digest_md5::Same(digest_md5::Response(login, true), Find(*said, "response"));
+  if (!good) return Violation("Mismatched response.");
   qop_ = qop;
-  sealing_ = {fields["cipher"], digest.HashA1()};
-  return "rspauth=" + digest.Response("");
+  sealing_ = {cipher, digest_md5::SessionKey(login)};
+  return "rspauth=" + digest_md5::Response(login, false);
 }
 
 SaslClient::SaslClient(std::string cnonce, std::string secret, bool encrypt)
     : cnonce_(std::move(cnonce)), secret_(std::move(secret)), encrypt_(encrypt) {}
 
 base::Result<std::string> SaslClient::Respond(std::string_view challenge) {
-  auto parsed = ParseDigestFields(challenge);
-  if (!parsed.ok()) return parsed.error();
-  const Digest digest{LoginText(kSaslUser),
-                      std::string(kRealm),
-                      LoginText(secret_),
-                      (*parsed)["nonce"],
-                      cnonce_,
-                      "00000001",
-                      encrypt_ ? "auth-conf" : "auth",
-                      "null/default",
-                      {}};
-  expected_ = "rspauth=" + digest.Response("");
-  sealing_ = {"3des", digest.HashA1()};
-  return "charset=utf-8,username=\"" + digest.user + "\",realm=\"" + digest.realm + "\",nonce=\"" + digest.nonce +
-         "\",nc=" + digest.nc + ",cnonce=\"" + cnonce_ + "\",digest-uri=\"" + digest.uri +
-         "\",maxbuf=65536,response=" + digest.Response("AUTHENTICATE") + ",qop=" + digest.qop +
-         (encrypt_ ? ",cipher=\"3des\"" : "");
+  const std::optional<Fields> said = digest_md5::ParseFields(challenge);
+  if (!said) return base::Error{"a challenge that is none of DIGEST-MD5"};
+  digest_md5::Login login = LoginOf(*said, secret_);
+  login.cnonce = cnonce_;
+  login.digest_uri = "null/default";
+  login.qop = encrypt_ ? "auth-conf" : "auth";
+  expected_ = "rspauth=" + digest_md5::Response(login, false);
+  sealing_ = {"3des", digest_md5::SessionKey(login)};
+  return "charset=utf-8,username=" + Quoted(login.username) + ",realm=" + Quoted(login.realm) +
+         ",nonce=" + Quoted(login.nonce) + ",nc=" + login.nonce_count + ",cnonce=" + Quoted(cnonce_) +
+         ",digest-uri=" + Quoted(login.digest_uri) + ",maxbuf=65536,response=" + digest_md5::Response(login, true) +
+         ",qop=" + login.qop + (encrypt_ ? ",cipher=\"3des\"" : "");
 }
 
 base::Status SaslClient::Finish(std::string_view last) const {
-  if (!EqualInConstantTime(last, expected_)) return base::Error{"the server does not know the secret"};
+  if (!digest_md5::Same(last, expected_)) return base::Error{"the server does not know the secret"};
   return {};
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -82,8 +81,5 @@ class SaslClient {
   std::string expected_;
   SealingKeys sealing_;
 };
-
-/// key=value,key="quoted value",... with backslash escapes; nullopt-like error when it is not of that form.
-base::Result<std::map<std::string, std::string>> ParseDigestFields(std::string_view text);
 
 }  // namespace fairlead::wire::spark_transport
