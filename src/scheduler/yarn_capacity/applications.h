@@ -6,11 +6,17 @@
 
 namespace fairlead::scheduler::yarn_capacity {
 
+/// CapacityScheduler.addApplication: mapped to a leaf, which may be made for it, or refused.
 void Apply(Books& books, const model::scheduler::AppAdded& event);
+/// CapacityScheduler.addApplicationAttempt: it waits in its leaf until its limits let it be active.
 void Apply(Books& books, const model::scheduler::AttemptAdded& event);
+/// CapacityScheduler.doneApplicationAttempt: what it holds ends, unless the next attempt keeps it.
 void Apply(Books& books, const model::scheduler::AttemptRemoved& event);
+/// CapacityScheduler.doneApplication.
 void Apply(Books& books, const model::scheduler::AppRemoved& event);
+/// CapacityScheduler.moveApplication, or why it may not be moved.
 void Apply(Books& books, const model::scheduler::AppMoved& event);
+/// CapacityScheduler.updateApplicationPriority: its place among the applications of its leaf changes.
 void Apply(Books& books, const model::scheduler::AppPriority& event);
 /// AbstractLeafQueue.addApplicationAttempt.
 void SubmitAttempt(Books& books, AttemptId id, QueueId leaf);

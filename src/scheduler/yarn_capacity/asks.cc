@@ -103,7 +103,7 @@ void Apply(Books& books, const ms::Allocate& event) {
   if (TooManyLabels(books, event.asks)) {
     return books.Emit(ms::CallRefused{event.token, {model::Refusal::kTooManyLabels, {""}, {}, {kMostLabels}}});
   }
-  ReleaseAsked(books, id, event.releases);
+  hadoop::ReleaseAsked(books, id, event.releases);
   if (books.attempts[id].stopped) {
     return books.Emit(ms::AllocateAnswered{event.app, event.token, {}, cluster_nodes});
   }
@@ -114,16 +114,6 @@ void Apply(Books& books, const ms::Allocate& event) {
     books.Emit(ms::PreemptionNotice{event.app, container, true});
   }
   books.Emit(ms::AllocateAnswered{event.app, event.token, Headroom(books, id), cluster_nodes});
-}
-
-void Apply(Books& books, const ms::Acquired& event) {
-  if (!books.apps.Alive(event.app)) return;
-  for (const model::ContainerId& id : event.containers) {
-    const ContainerSlot slot = FindLive(books, id);
-    if (!slot.valid() || books.containers[slot].state != ContainerState::kAllocated) continue;
-    books.containers.SetState(slot, ContainerState::kAcquired);
-    books.containers.DropTaken(slot, books.names);
-  }
 }
 
 bool UpdateAsks(Books& books, AttemptId id, std::vector<Asks::Line> lines, bool give_back) {

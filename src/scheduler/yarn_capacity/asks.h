@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "scheduler/hadoop/abstract_yarn_scheduler.h"
 #include "scheduler/yarn_capacity/books.h"
 
 // What applications ask for, and what their queues sum up of it (CapacityScheduler.allocate, AppSchedulingInfo).
@@ -9,7 +10,7 @@
 namespace fairlead::scheduler::yarn_capacity {
 
 void Apply(Books& books, const model::scheduler::Allocate& event);
-void Apply(Books& books, const model::scheduler::Acquired& event);
+inline void Apply(Books& books, const model::scheduler::Acquired& event) { hadoop::PickUp(books, event); }
 /// AppSchedulingInfo.updateResourceRequests; whether a line of "*" was among them.
 bool UpdateAsks(Books& books, AttemptId id, std::vector<hadoop::Asks::Line> lines, bool give_back);
 /// One container less is asked for; gives the lines it was taken from.

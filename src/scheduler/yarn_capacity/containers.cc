@@ -15,16 +15,6 @@ namespace ms = model::scheduler;
 using hadoop::End;
 using hadoop::Ending;
 
-ContainerSlot FindLive(const Books& books, const model::ContainerId& id) {
-  const AttemptId current = books.apps.Current(books.apps.Find(id.attempt.app));
-  if (!current.valid()) return {};
-  const Attempt& attempt = books.attempts[current];
-  const ContainerSlot slot = attempt.numbers.Find(id.value, id.attempt.attempt == attempt.number);
-  const bool found =
-      slot.valid() && books.containers[slot].live && books.containers[slot].id.attempt.attempt == id.attempt.attempt;
-  return found ? slot : ContainerSlot{};
-}
-
 void FreeIfGone(Books& books, ContainerSlot slot) {
   const AttemptId attempt = books.containers[slot].attempt;
   if (!books.containers.RemoveIfGone(slot, books.names)) return;
@@ -200,17 +190,6 @@ static void ReturnRoom(Books& books, ContainerSlot slot, PartitionId partition) 
   books.asked_labels.erase(container.id);
 }
 
-/// AbstractYarnScheduler.recoverResourceRequestForContainer: a grant that nobody picked up is asked for again.
-static void GiveBack(Books& books, AttemptId id, ContainerSlot slot) {
-  const hadoop::Taken taken = *books.containers.TakenBy(slot);
-  std::vector<hadoop::Asks::Line> lines;
-  for (uint32_t i = 0; i < taken.size; ++i) {
-    const hadoop::TakenRequest& line = taken.lines[i];
-    lines.push_back({line.name, books.containers[slot].key, {1, line.relax, line.capability, line.partition}});
-  }
-  UpdateAsks(books, id, std::move(lines), true);
-}
-
 void Complete(Books& books, ContainerSlot slot, const Ending& ending) {
   const AttemptId current = books.apps.Current(books.containers[slot].app);
   if (!current.valid()) return;
@@ -232,43 +211,17 @@ void Complete(Books& books, ContainerSlot slot, const Ending& ending) {
     }
     books.killable.RemoveFromQueue(leaf, partition, id);
   }
-  if (books.containers.TakenBy(slot) != nullptr && !books.attempts[current].stopped) GiveBack(books, current, slot);
+  if (books.containers.TakenBy(slot) != nullptr && !books.attempts[current].stopped)
+    hadoop::GiveBack(books, current, slot);
   FreeIfGone(books, slot);
 }
 
-void ReleaseAsked(Books& books, AttemptId id, const std::vector<model::ContainerId>& releases) {
-  for (const model::ContainerId& container : releases) {
-    const ContainerSlot slot = FindLive(books, container);
-    if (!slot.valid() || books.containers[slot].attempt != id) continue;
-    Complete(books, slot, {End::kReleased, model::kExitAborted, "Container released by application"});
-  }
-}
-
-void Apply(Books& books, const ms::ContainerEnded& event) {
-  const ContainerSlot slot = FindLive(books, event.container);
-  if (!slot.valid()) return;
-  const bool picked_up = books.containers[slot].state == ContainerState::kRunning;
-  Complete(books, slot,
-           {picked_up ? End::kKilled : End::kExpired, event.exit_status, "Container ended by the resource manager"});
-}
-
 void NodeReport(Books& books, NodeIndex node, const ms::NodeUpdated& event) {
-  const auto find_here = [&](const model::ContainerId& id) {
-    return books.containers.FindOn(books.nodes[node].containers, id);
-  };
-  for (const model::ContainerId& id : event.launched) {
-    if (!books.apps.Current(books.apps.Find(id.attempt.app)).valid()) continue;
-    ContainerSlot slot = FindLive(books, id);
-    if (slot.valid() && books.containers[slot].state == ContainerState::kAcquired) {
-      books.containers.SetState(slot, ContainerState::kRunning);
-    }
-    if (!slot.valid() || books.containers[slot].node != node) slot = find_here(id);
-    if (slot.valid()) books.containers.SetLaunched(slot);
-  }
+  hadoop::NoteLaunched(books, node, event.launched);
   for (const ms::Completion& completion : event.completed) {
     const ContainerSlot live = FindLive(books, completion.container);
     if (live.valid()) Complete(books, live, {End::kFinished, completion.exit_status, ""});
-    const ContainerSlot slot = find_here(completion.container);
+    const ContainerSlot slot = books.containers.FindOn(books.nodes[node].containers, completion.container);
     if (!slot.valid()) continue;
     books.nodes.TakeOff(slot, true, books.containers);
     books.killable.RemoveFromNode(node, completion.container);

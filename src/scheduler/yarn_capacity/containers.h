@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "scheduler/hadoop/abstract_yarn_scheduler.h"
 #include "scheduler/yarn_capacity/books.h"
 
 // Containers from grant to end (AbstractLeafQueue.completedContainer, FiCaSchedulerApp, AbstractYarnScheduler's
@@ -9,16 +10,15 @@
 
 namespace fairlead::scheduler::yarn_capacity {
 
-void Apply(Books& books, const model::scheduler::ContainerEnded& event);
+using hadoop::FindLive;
+
+inline void Apply(Books& books, const model::scheduler::ContainerEnded& event) { hadoop::EndByManager(books, event); }
 void Apply(Books& books, const model::scheduler::ContainerRecovered& event);
 
-/// AbstractYarnScheduler.getRMContainer: a live container of the application's current attempt.
-ContainerSlot FindLive(const Books& books, const model::ContainerId& id);
 /// AbstractYarnScheduler.completedContainer. The slot may be free afterwards.
 void Complete(Books& books, ContainerSlot slot, const hadoop::Ending& ending);
 /// A node's report: launches, then completions.
 void NodeReport(Books& books, NodeIndex node, const model::scheduler::NodeUpdated& event);
-void ReleaseAsked(Books& books, AttemptId id, const std::vector<model::ContainerId>& releases);
 /// An attempt's containers and reservations in the orders of Java's maps.
 std::vector<ContainerSlot> LiveInOrder(const Books& books, AttemptId id);
 std::vector<ContainerSlot> ReservedInOrder(const Books& books, AttemptId id);

@@ -173,15 +173,7 @@ bool Core::ReadState(std::string_view bytes) {
 
 View Core::GetView() const { return ViewOf(books_); }
 View Core::GetQueues() const { return QueuesOf(books_); }
-
-int64_t Core::PendingContainers(model::AppIndex app) const {
-  const AttemptId id = books_.apps.Current(app);
-  if (!id.valid() || books_.attempts[id].stopped) return 0;
-  const hadoop::Asks& asks = books_.attempts[id].asks;
-  int64_t count = 0;
-  for (const hadoop::Asks::ActiveKey& key : asks.active()) count += asks.of(key).AnyCount();
-  return count;
-}
+int64_t Core::PendingContainers(model::AppIndex app) const { return hadoop::PendingContainers(books_, app); }
 
 std::vector<ms::Pending> Core::Why(model::AppIndex app, base::Instant) const { return yarn_capacity::Why(books_, app); }
 

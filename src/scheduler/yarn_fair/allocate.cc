@@ -24,7 +24,6 @@ static void RecordAsks(Books& books, AttemptId attempt, const std::vector<model:
 static Resources Headroom(Books& books, Attempt& attempt);
 static Resources MaximumFor(const Books& books, QueueId queue);
 
-/// FairScheduler.validateResourceRequests: the name of a type that is asked for although the queue's maximum is 0.
 std::string ZeroTypeAsked(const Books& books, const std::vector<model::Ask>& asks, QueueId queue) {
   const Resources& max = books.queues[queue].max_share;
   for (size_t type = 0; type < books.fixed.types; ++type) {
@@ -58,7 +57,7 @@ void Apply(Books& books, const ms::Allocate& event) {
   if (model::Refused refused = books.attempts[id].asks.TooMuch(event.asks, books.names)) {
     return books.Emit(ms::CallRefused{event.token, std::move(refused)});
   }
-  ReleaseAsked(books, id, event.releases);
+  hadoop::ReleaseAsked(books, id, event.releases);
   if (!books.attempts[id].stopped) {
     if (!event.asks.empty()) RecordAsks(books, id, event.asks);
     books.attempts[id].blacklist.Update(books.attempts[id].master.BlacklistNow(), event.blacklist_add,
@@ -84,7 +83,6 @@ void RecordAsks(Books& books, AttemptId id, const std::vector<model::Ask>& asks)
   for (const Asks::Line& line : lines) books.names.Release(line.name);
 }
 
-/// Every change of asks but what grants take.
 void UpdateAsks(Books& books, AttemptId id, std::vector<Asks::Line> lines, bool give_back) {
   Attempt& attempt = books.attempts[id];
   attempt.asks.Update(std::move(lines), give_back, books.names, books.now_ms);
@@ -115,16 +113,6 @@ Resources Headroom(Books& books, Attempt& attempt) {
     headroom[1] = std::min(headroom[1], std::max<int64_t>(queue.fair_share[1] - queue.used[1], 0));
   }
   return headroom;
-}
-
-void Apply(Books& books, const ms::Acquired& event) {
-  if (!books.apps.Alive(event.app)) return;
-  for (const model::ContainerId& id : event.containers) {
-    const ContainerSlot slot = FindLive(books, id);
-    if (!slot.valid() || books.containers[slot].state != ContainerState::kAllocated) continue;
-    books.containers.SetState(slot, ContainerState::kAcquired);
-    books.containers.DropTaken(slot, books.names);
-  }
 }
 
 }  // namespace fairlead::scheduler::yarn_fair

@@ -132,7 +132,6 @@ void TakeOver(Books& books, AttemptId from_id, AttemptId to_id) {
     to.numbers.AddKnown(books.containers[slot].id.value, slot);
 }
 
-/// FSLeafQueue.addApp.
 void AddToLeaf(Books& books, AttemptId id, bool runnable, bool charge) {
   Attempt& attempt = books.attempts[id];
   Queue& queue = books.queues[attempt.queue];
@@ -213,7 +212,6 @@ void Unpin(Books& books, AttemptId id) {
   FreeIfUnpinned(books, id);
 }
 
-/// A stopped attempt may still stand in the queue of the starved or hold a promise of space.
 void FreeIfUnpinned(Books& books, AttemptId id) {
   Attempt& attempt = books.attempts[id];
   const bool current = books.apps.Current(attempt.app) == id;

@@ -73,7 +73,6 @@ void AssignMultiple(Books& books, NodeIndex id) {
   }
 }
 
-/// Nodes by free memory, most first; with the quirk, nodes of equal free memory count as one (a TreeSet).
 void ContinuousPass(Books& books) {
   std::vector<NodeIndex> order = books.nodes.InHashOrder();
   std::stable_sort(order.begin(), order.end(), [&](NodeIndex a, NodeIndex b) {
@@ -215,7 +214,6 @@ std::optional<Choice> Choose(const Books& books, const KeyLines& placement, cons
   return Choice{any, Locality::kOffSwitch};
 }
 
-/// FSAppAttempt.hasContainerForNode.
 bool HasContainerFor(const Books& books, const Attempt& attempt, const KeyLines* placement, const Node& node) {
   const Request* any = placement == nullptr ? nullptr : placement->Any();
   if (any == nullptr || any->count <= 0) return false;
@@ -285,7 +283,6 @@ Offer Grant(Books& books, AttemptId id, NodeIndex node_id, const Resources& capa
   return {false, capability};
 }
 
-/// FSAppAttempt.isOverAMShareLimit.
 bool OverMasterShare(const Books& books, const Attempt& attempt) {
   if (!attempt.master.Starts() || attempt.asks.active().empty()) return false;
   const Request* any = attempt.asks.of(attempt.asks.active().front()).Any();
@@ -300,7 +297,6 @@ bool CanRunMaster(const Books& books, const Queue& leaf, const Resources& size) 
 
 bool MastersUnlimited(const Queue& leaf) { return std::fabs(leaf.max_am_share - -1.0F) < 0.0001; }
 
-/// FSLeafQueue.computeMaxAMResource: types without a fair share count what is free or the maximum.
 Resources MasterLimit(const Books& books, const Queue& leaf) {
   Resources base = leaf.fair_share;
   for (size_t type = 0; type < books.fixed.types; ++type) {

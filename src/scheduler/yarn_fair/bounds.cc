@@ -11,13 +11,10 @@
 
 namespace fairlead::scheduler::yarn_fair {
 
-/// False when an offer of this node to the queue would change nothing.
 bool MayServe(const Queue& queue, const Node& node) {
   return !queue.bounded || queue.least_ask.FitsIn(node.unallocated);
 }
 
-/// False when an offer of this node to the applications without a master would change nothing: all that they ask for
-/// is too large for the masters' share, or for the node and too small to be reserved.
 bool MayStartOne(const Books& books, const Queue& leaf, const Node& node) {
   if (leaf.order.starting.empty()) return false;
   const bool counts = books.fixed.locality_matters || leaf.least_start.FitsIn(node.unallocated) ||
@@ -25,8 +22,6 @@ bool MayStartOne(const Books& books, const Queue& leaf, const Node& node) {
   return counts && (MastersUnlimited(leaf) || leaf.least_start.FitsIn(MasterLimit(books, leaf) - leaf.am_used));
 }
 
-/// True when the masters' share has no room for any of them before shares change or a master ends, whatever the cluster
-/// has free (see MasterLimit).
 bool MastersFull(const Books& books, const Queue& leaf) {
   if (MastersUnlimited(leaf)) return false;
   const Resources room = MultiplyUp(leaf.fair_share, leaf.max_am_share) - leaf.am_used;
@@ -40,7 +35,6 @@ bool MayReserveSome(const Books& books, const Attempt& attempt) {
   return IsStarved(books, attempt) && MayReserve(books, books.queues[attempt.queue], attempt.asks.most());
 }
 
-/// The attempt is offered nodes from now on, or asks for something else.
 void NoteAsks(Books& books, const Attempt& attempt) {
   if (attempt.asks.active().empty()) return;
   if (attempt.master.Starts()) NoteStarting(books, attempt);
@@ -54,7 +48,6 @@ void NoteStarting(Books& books, const Attempt& attempt) {
   leaf.most_start = ComponentwiseMax(leaf.most_start, attempt.asks.most());
 }
 
-/// What uses less may be starved.
 void NoteUsage(Books& books, const Attempt& attempt) {
   if (books.fixed.locality_matters || attempt.asks.active().empty()) return;
   if (MayReserveSome(books, attempt)) Unbound(books, attempt.queue);

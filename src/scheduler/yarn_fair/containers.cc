@@ -14,9 +14,7 @@ namespace fairlead::scheduler::yarn_fair {
 namespace ms = model::scheduler;
 
 static void CompleteLive(Books& books, ContainerSlot slot, const Ending& ending);
-static void GiveBack(Books& books, AttemptId attempt, ContainerSlot slot);
 
-/// FSAppAttempt.createContainer: takes the next number, also for a reservation.
 ContainerSlot CreateContainer(Books& books, AttemptId id, NodeIndex node, const Resources& size,
                               const RequestKey& key) {
   Attempt& attempt = books.attempts[id];
@@ -26,23 +24,11 @@ ContainerSlot CreateContainer(Books& books, AttemptId id, NodeIndex node, const 
   return slot;
 }
 
-/// AbstractYarnScheduler.getRMContainer: a live container of the application's current attempt.
-ContainerSlot FindLive(const Books& books, const model::ContainerId& id) {
-  const AttemptId current = books.apps.Current(books.apps.Find(id.attempt.app));
-  if (!current.valid()) return {};
-  const Attempt& attempt = books.attempts[current];
-  const ContainerSlot slot = attempt.numbers.Find(id.value, id.attempt.attempt == attempt.number);
-  const bool found =
-      slot.valid() && books.containers[slot].live && books.containers[slot].id.attempt.attempt == id.attempt.attempt;
-  return found ? slot : ContainerSlot{};
-}
-
 void FreeIfGone(Books& books, ContainerSlot slot) {
   const AttemptId attempt = books.containers[slot].attempt;
   if (books.containers.RemoveIfGone(slot, books.names)) FreeIfUnpinned(books, attempt);
 }
 
-/// AbstractYarnScheduler.completedContainer. The slot may be free afterwards when its node does not hold it.
 void Complete(Books& books, ContainerSlot slot, const Ending& ending) {
   const Container& container = books.containers[slot];
   const AttemptId current = books.apps.Current(container.app);
@@ -51,7 +37,8 @@ void Complete(Books& books, ContainerSlot slot, const Ending& ending) {
   if (container.live) CompleteLive(books, slot, ending);
   if (books.nodes[container.node].alive) books.nodes.TakeOff(slot, false, books.containers);
   books.UpdateAvailable();
-  if (books.containers.TakenBy(slot) != nullptr && !books.attempts[current].stopped) GiveBack(books, current, slot);
+  if (books.containers.TakenBy(slot) != nullptr && !books.attempts[current].stopped)
+    hadoop::GiveBack(books, current, slot);
   FreeIfGone(books, slot);
 }
 
@@ -74,48 +61,8 @@ void CompleteLive(Books& books, ContainerSlot slot, const Ending& ending) {
   Charge(books, container.attempt, container.resources, -1);
 }
 
-/// AbstractYarnScheduler.recoverResourceRequestForContainer: a grant that nobody picked up is asked for again.
-void GiveBack(Books& books, AttemptId id, ContainerSlot slot) {
-  const Taken& taken = *books.containers.TakenBy(slot);
-  std::vector<Asks::Line> lines;
-  for (uint32_t i = 0; i < taken.size; ++i) {
-    const hadoop::TakenRequest& line = taken.lines[i];
-    lines.push_back({line.name, books.containers[slot].key, {1, line.relax, line.capability}});
-  }
-  UpdateAsks(books, id, std::move(lines), true);
-}
-
-/// AbstractYarnScheduler.releaseContainers.
-void ReleaseAsked(Books& books, AttemptId id, const std::vector<model::ContainerId>& releases) {
-  for (const model::ContainerId& container : releases) {
-    const ContainerSlot slot = FindLive(books, container);
-    if (!slot.valid() || books.containers[slot].attempt != id) continue;
-    Complete(books, slot, {End::kReleased, model::kExitAborted, "Container released by application"});
-  }
-}
-
-void Apply(Books& books, const ms::ContainerEnded& event) {
-  const ContainerSlot slot = FindLive(books, event.container);
-  if (!slot.valid()) return;
-  const bool picked_up = books.containers[slot].state == ContainerState::kRunning;
-  Complete(books, slot,
-           {picked_up ? End::kKilled : End::kExpired, event.exit_status, "Container ended by the resource manager"});
-}
-
-/// AbstractYarnScheduler.nodeUpdate: launches, then completions.
 void NodeReport(Books& books, NodeIndex node, const ms::NodeUpdated& event) {
-  const auto find_here = [&](const model::ContainerId& id) {
-    return books.containers.FindOn(books.nodes[node].containers, id);
-  };
-  for (const model::ContainerId& id : event.launched) {
-    if (!books.apps.Current(books.apps.Find(id.attempt.app)).valid()) continue;
-    ContainerSlot slot = FindLive(books, id);
-    if (slot.valid() && books.containers[slot].state == ContainerState::kAcquired) {
-      books.containers.SetState(slot, ContainerState::kRunning);
-    }
-    if (!slot.valid() || books.containers[slot].node != node) slot = find_here(id);
-    if (slot.valid()) books.containers.SetLaunched(slot);
-  }
+  hadoop::NoteLaunched(books, node, event.launched);
   for (const ms::Completion& completion : event.completed) {
     ContainerSlot slot = FindLive(books, completion.container);
     bool here = true;
@@ -123,7 +70,7 @@ void NodeReport(Books& books, NodeIndex node, const ms::NodeUpdated& event) {
       here = books.containers[slot].node == node && books.containers[slot].launched_on_node;
       Complete(books, slot, {End::kFinished, completion.exit_status, ""});
     } else {
-      slot = find_here(completion.container);
+      slot = books.containers.FindOn(books.nodes[node].containers, completion.container);
     }
     if (!here || !slot.valid()) continue;
     books.nodes.TakeOff(slot, true, books.containers);
@@ -131,7 +78,6 @@ void NodeReport(Books& books, NodeIndex node, const ms::NodeUpdated& event) {
   }
 }
 
-/// AbstractYarnScheduler.recoverContainersOnNode, FSAppAttempt.recoverContainer.
 void Apply(Books& books, const ms::ContainerRecovered& event) {
   const AttemptId id = books.apps.Current(event.app);
   if (!id.valid() || books.attempts[id].stopped || !books.nodes.Alive(event.node) ||

@@ -143,15 +143,8 @@ std::string Core::CheckInvariants() const { return Check(books_); }
 uint64_t Core::StateHash() const { return HashOf(books_); }
 View Core::GetView() const { return ViewOf(books_); }
 View Core::GetQueues() const { return QueuesOf(books_); }
+int64_t Core::PendingContainers(model::AppIndex app) const { return hadoop::PendingContainers(books_, app); }
 
-int64_t Core::PendingContainers(model::AppIndex app) const {
-  const AttemptId id = books_.apps.Current(app);
-  if (!id.valid() || books_.attempts[id].stopped) return 0;
-  const hadoop::Asks& asks = books_.attempts[id].asks;
-  int64_t count = 0;
-  for (const hadoop::Asks::ActiveKey& key : asks.active()) count += asks.of(key).AnyCount();
-  return count;
-}
 std::unique_ptr<Scheduler> Core::Fork() const { return std::make_unique<Core>(*this); }
 
 std::string Core::State() const {

@@ -20,7 +20,6 @@ KeyState& StateOf(Attempt& attempt, const RequestKey& key) {
   return *attempt.key_states.insert(it, state);
 }
 
-/// A copy, for looking ahead.
 KeyState StateNow(const Attempt& attempt, const RequestKey& key) {
   const auto it = std::lower_bound(attempt.key_states.begin(), attempt.key_states.end(), key,
                                    [](const KeyState& a, const RequestKey& b) { return a.key < b; });
@@ -30,7 +29,6 @@ KeyState StateNow(const Attempt& attempt, const RequestKey& key) {
   return state;
 }
 
-/// Counts the opportunity, then says how far away a container of this key may be now.
 Locality AllowedLocality(const Books& books, const Attempt& attempt, KeyState& state) {
   state.opportunities = std::min<int64_t>(state.opportunities + 1, INT32_MAX);
   return books.config.continuous ? AllowedByTime(books, attempt, state) : AllowedByOpportunities(books, state);
@@ -75,7 +73,6 @@ Locality AllowedByTime(const Books& books, const Attempt& attempt, KeyState& sta
   return state.allowed;
 }
 
-/// A grant closer than allowed brings the allowed level back to its own.
 void TightenLocality(Books& books, Attempt& attempt, const RequestKey& key, Locality type) {
   if (!books.fixed.locality_matters) return;
   KeyState& state = StateOf(attempt, key);

@@ -32,7 +32,6 @@ Subject SubjectOf(const Attempt& attempt) {
   return {attempt.used, attempt.demand, kNothing, attempt.weight, attempt.start_ms, attempt.name};
 }
 
-/// Adds a container's size to (or takes it off) its application and all queues above.
 void Charge(Books& books, AttemptId id, const Resources& size, int sign) {
   Attempt& attempt = books.attempts[id];
   if (sign > 0) {
@@ -59,7 +58,6 @@ void ChargeQueues(Books& books, QueueId id, const Resources& size, int sign) {
   }
 }
 
-/// The attempt's place among the applications of its leaf, or whether it has one, may have changed.
 void Touch(Books& books, AttemptId id) {
   Attempt& attempt = books.attempts[id];
   Order& order = books.queues[attempt.queue].order;
@@ -90,7 +88,6 @@ void TouchQueue(Books& books, QueueId id) {
   order.dirty.push_back(id.value);
 }
 
-/// Takes a leaving attempt out of its leaf's order at once.
 void Detach(Books& books, AttemptId id) {
   Attempt& attempt = books.attempts[id];
   Order& order = books.queues[attempt.queue].order;
@@ -211,7 +208,6 @@ std::vector<uint32_t> Merged(const Books& books, const Order& order) {
   return all;
 }
 
-/// The TreeSet of Hadoop, filled in list order.
 std::vector<uint32_t> ExactOrder(const Books& books, QueueId id) {
   const Queue& queue = books.queues[id];
   std::vector<uint32_t> list;

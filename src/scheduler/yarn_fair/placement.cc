@@ -58,7 +58,6 @@ static Placed PlaceBySecondaryGroup(const Books& books, const model::PlacementRu
 static Placed IfUsable(const Books& books, const model::PlacementRule& rule, std::string queue);
 static bool IsConfigured(const Books& books, const std::string& queue);
 
-/// PlacementManager.placeApplication.
 Placed Place(const Books& books, const std::string& queue, const std::string& user,
              const std::vector<std::string>& groups) {
   for (const model::PlacementRule& rule : books.settings.rules) {
@@ -129,7 +128,6 @@ Placed PlaceBySecondaryGroup(const Books& books, const model::PlacementRule& rul
   return {};
 }
 
-/// ConfiguredYarnAuthorizer.checkPermission for SUBMIT_APPLICATIONS or ADMINISTER_QUEUE, on the queue or above.
 bool MaySubmit(const Books& books, const std::string& queue, const std::string& user,
                const std::vector<std::string>& groups) {
   for (std::string at = queue;;) {

@@ -11,8 +11,10 @@ struct Placed {
   model::Refused refused;            // a rule threw
 };
 
+/// PlacementManager.placeApplication. O(rules x queues of a name).
 Placed Place(const Books& books, const std::string& queue, const std::string& user,
              const std::vector<std::string>& groups);
+/// ConfiguredYarnAuthorizer.checkPermission for SUBMIT_APPLICATIONS or ADMINISTER_QUEUE, on the queue or above.
 bool MaySubmit(const Books& books, const std::string& queue, const std::string& user,
                const std::vector<std::string>& groups);
 

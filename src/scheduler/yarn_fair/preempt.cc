@@ -76,7 +76,6 @@ static bool MayPreempt(const Books& books, const Container& container, const Res
 static std::vector<ContainerSlot> InApplicationOrder(const Books& books, const Victims& victims);
 static void PromiseSpace(Books& books, NodeIndex node, AttemptId starved, const std::vector<ContainerSlot>& victims);
 
-/// FSPreemptionThread.run until nobody starved is left.
 void PreemptPass(Books& books) {
   const int64_t heartbeats =
       books.config.quirks.starvation_delay_without_heartbeats ? 0 : 4 * books.config.nm_heartbeat_ms;
@@ -97,7 +96,6 @@ void PreemptPass(Books& books) {
   }
 }
 
-/// Kill timers that are due, in the order they were set.
 void KillPass(Books& books) {
   size_t due = 0;
   for (; due < books.preemption.kills.size() && books.preemption.kills[due].at_ms <= books.now_ms; ++due) {

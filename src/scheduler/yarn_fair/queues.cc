@@ -36,7 +36,6 @@ QueueId FindQueue(const Books& books, const std::string& name) {
   return it == books.tree.ids.end() ? QueueId{} : it->second;
 }
 
-/// QueueManager.getQueue; `app`: {}, or the application that is promised the leaf.
 QueueLookup GetQueue(Books& books, const std::string& name, bool create, QueueKind kind, bool recompute_steady,
                      AppIndex app) {
   QueueLookup found{FindQueue(books, name), {}};
@@ -173,7 +172,6 @@ Resources Limit::Of(const Resources& cluster) const {
   return r;
 }
 
-/// FSQueue.getMaxShare: never below the min share.
 void ResolveShares(Books& books, QueueId id) {
   Queue& queue = books.queues[id];
   queue.min_share = queue.min_limit.Of(books.nodes.total());
@@ -244,7 +242,6 @@ bool RemoveIfEmpty(Books& books, QueueId id) {
   return true;
 }
 
-/// QueueManager.removeEmptyIncompatibleQueues: nullopt when nothing stood in the way.
 std::optional<bool> RemoveIncompatible(Books& books, const std::string& name, QueueKind kind) {
   std::string at = WithRoot(name);
   if (at == "root" || at.starts_with("root.default.")) return std::nullopt;
@@ -261,7 +258,6 @@ std::optional<bool> RemoveIncompatible(Books& books, const std::string& name, Qu
   return std::nullopt;
 }
 
-/// QueueManager.removeEmptyDynamicQueues: leaves first, then dynamic parents that became empty, upwards.
 void RemoveEmptyDynamicQueues(Books& books) {
   std::vector<QueueId> parents;
   for (const QueueId id : books.queues) {
@@ -280,8 +276,6 @@ void RemoveEmptyDynamicQueues(Books& books) {
   }
 }
 
-/// QueueManager.removePendingIncompatibleQueues: configured queues that another kind of queue with applications kept
-/// from being made.
 void RunPendingConversions(Books& books) {
   std::vector<PendingConversion> left;
   const std::vector<PendingConversion> pending = std::move(books.tree.conversions);
@@ -296,7 +290,6 @@ void RunPendingConversions(Books& books) {
   books.tree.conversions = std::move(left);
 }
 
-/// FSParentQueue.recomputeSteadyShares, put off until somebody looks: decisions never do.
 void FlushSteady(const Books& books) {
   if (!books.tree.steady_dirty) return;
   books.tree.steady_dirty = false;

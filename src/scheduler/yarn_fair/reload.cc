@@ -110,7 +110,6 @@ Settings ReadSettings(const Books& books, const model::QueueTree& tree) {
   return s;
 }
 
-/// AllocationFileQueueParser: a listed queue without an access list admits nobody, the root everybody.
 std::vector<std::pair<std::string, AccessLists>> ReadAcls(const model::QueueTree& tree) {
   std::vector<std::pair<std::string, AccessLists>> acls;
   for (const model::QueueConfig& queue : tree.queues) {

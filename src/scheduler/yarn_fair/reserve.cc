@@ -18,7 +18,6 @@ static bool TooManyReservations(const Books& books, const Attempt& attempt, cons
 
 using model::Locality;
 
-/// Only for a starved application, and for containers of a certain size (FairScheduler.isAtLeastReservationThreshold).
 bool IsReservable(const Books& books, const Attempt& attempt, const Resources& size) {
   return IsStarved(books, attempt) &&
          hadoop::CompareBy(CalculatorOf(books.queues[attempt.queue].policy), books.nodes.total(), size,
@@ -58,7 +57,6 @@ bool Reserve(Books& books, AttemptId id, NodeIndex node_id, const Resources& siz
   return true;
 }
 
-/// `fulfilled`: the container lives on as a granted one.
 void Unreserve(Books& books, AttemptId id, NodeIndex node_id, bool fulfilled) {
   const ContainerSlot slot = books.nodes[node_id].reserved;
   FL_CHECK(slot.valid() && books.containers[slot].attempt == id, "the reservation is this attempt's");
@@ -73,7 +71,6 @@ void Unreserve(Books& books, AttemptId id, NodeIndex node_id, bool fulfilled) {
   FreeIfGone(books, slot);
 }
 
-/// FSAppAttempt.assignReservedContainer: true while the reservation is valid, which ends the pass.
 bool SettleReservation(Books& books, NodeIndex node_id) {
   const Container& container = books.containers[books.nodes[node_id].reserved];
   const AttemptId id = container.attempt;

@@ -51,7 +51,6 @@ void UntrackWaiting(Books& books, AttemptId id) {
   books.users.StopWaiting(books.apps[books.attempts[id].app].user, id);
 }
 
-/// updateRunnabilityOnAppRemoval: below the highest queue that was full before, and of the user if it was at its limit.
 void StartWaitingAfterRemoval(Books& books, AttemptId gone, QueueId queue) {
   QueueId highest;
   for (QueueId at = queue; at.valid(); at = books.queues[at].parent) {

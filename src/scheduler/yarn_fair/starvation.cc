@@ -16,7 +16,6 @@ static void SpreadMinShareStarvation(Books& books, const Queue& leaf, const std:
                                      Resources pending);
 static void AddStarved(Books& books, AttemptId id);
 
-/// FairScheduler.shouldAttemptPreemption.
 bool ShouldPreempt(const Books& books) {
   const float memory = static_cast<float>(books.totals.allocated[0]) / static_cast<float>(books.nodes.total()[0]);
   const float vcores = static_cast<float>(books.totals.allocated[1]) / static_cast<float>(books.nodes.total()[1]);
@@ -124,7 +123,6 @@ void SpreadMinShareStarvation(Books& books, const Queue& leaf, const std::vector
   }
 }
 
-/// FSStarvedApps.StarvationComparator: smaller starvation first; no order where neither fits.
 int CompareStarvation(const Books& books, AttemptId a, AttemptId b) {
   return Starvation(books.attempts[a]).FitsIn(Starvation(books.attempts[b])) ? -1 : 1;
 }

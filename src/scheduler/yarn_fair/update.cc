@@ -98,7 +98,6 @@ void UpdateLeafDemand(Books& books, QueueId id) {
   TouchQueue(books, id);
 }
 
-/// The attempt stands in its leaf, and asks or uses something else.
 void DemandChanged(Books& books, AttemptId id) {
   Attempt& attempt = books.attempts[id];
   if (attempt.stopped) return;
@@ -108,7 +107,6 @@ void DemandChanged(Books& books, AttemptId id) {
   books.queues[attempt.queue].demand_changed.push_back(id);
 }
 
-/// An application's demand in the sum of its leaf: it comes, goes or changes.
 void CountDemand(const Books& books, Queue& leaf, const Resources& before, const Resources& after) {
   for (size_t type = 0; type < books.fixed.types; ++type) leaf.demand_sum[type] += Wide{after[type]} - before[type];
 }

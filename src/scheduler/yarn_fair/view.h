@@ -6,6 +6,7 @@
 
 namespace fairlead::scheduler::yarn_fair {
 
+/// All that readers see, for tests and recordings. O(everything).
 View ViewOf(const Books& books);
 /// The queues alone.
 View QueuesOf(const Books& books);
