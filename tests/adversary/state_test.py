@@ -11,6 +11,7 @@ import socket
 import sqlite3
 import stat
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -21,20 +22,12 @@ import urllib.request
 import shuffle_peer
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/interop"))
+from peers import free_ports  # noqa: E402
+
 BINARY = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build")) / "fairlead"
 SECONDS = 60
 STRANGER = 12345  # a user's number
-
-
-def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
-    finally:
-        for one in sockets:
-            one.close()
 
 
 class State(unittest.TestCase):

@@ -6,7 +6,6 @@ import json
 import os
 import pathlib
 import re
-import socket
 import subprocess
 import sys
 import tempfile
@@ -14,6 +13,9 @@ import time
 import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/interop"))
+from peers import free_ports  # noqa: E402
+
 BUILD = ROOT / "build"
 FAIRLEAD = BUILD / "fairlead"
 SPARK = BUILD / "interop/spark-4.3.0"
@@ -27,14 +29,6 @@ context = SparkContext()
 print(context.parallelize(range(2), 2).map(lambda n: n + 1).sum())
 sys.stdin.read()
 """
-
-
-def free_ports(count):
-    with contextlib.ExitStack() as stack:
-        taken = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in taken:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in taken]
 
 
 def until(ask, what, process=None):
