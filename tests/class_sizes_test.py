@@ -18,7 +18,7 @@ LARGE = {
     "process/rm/resource_manager.h: ResourceManager": (139, 43),
     "process/rm/resource_manager.h: ResourceManagerOptions": (0, 40),
     "process/rm/web.h: Web": (70, 13),
-    "process/spark_master/standalone_cluster.h: StandaloneCluster": (104, 41),
+    "process/spark_master/standalone_cluster.h: StandaloneCluster": (96, 36),
     "process/spark_master/yarn_application.h: YarnApplication": (30, 25),
     "process/spark_worker/spark_worker.h: SparkWorker": (73, 36),
     "process/spark_worker/spark_worker.h: SparkWorkerSettings": (0, 24),

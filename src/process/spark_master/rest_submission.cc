@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "process/http/json_text.h"
+#include "process/spark_master/submission_calls.h"
 #include "wire/json/json.h"
 
 namespace fairlead::process::spark_master {

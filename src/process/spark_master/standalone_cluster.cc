@@ -7,6 +7,7 @@
 #include "base/dispatch.h"
 #include "endpoints/spark/master_messages.h"
 #include "process/spark_master/standalone_application.h"
+#include "process/spark_master/submission_calls.h"
 
 // Messages in, the core's events and effects; drivers on workers are in standalone_drivers.cc.
 
@@ -32,34 +33,21 @@ constexpr size_t kShownTextMax = 1024;  // of what a worker says of an executor
 /// Longer than a worker's supervisor waits: what ran there has ended before it is replaced.
 constexpr base::Duration kAwayMax = es::kAbsence + base::Duration::Seconds(2);
 
-/// "My Job" as "myjob" (Master.createApplication); nothing where that cannot name a directory on a worker.
-std::optional<std::string> IdOfName(const std::string& name) {
-  std::string id;
-  for (const char c : name) {
-    const bool upper = c >= 'A' && c <= 'Z';
-    if (c != ' ' && (c < '\t' || c > '\r')) id += upper ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  const bool plain = std::ranges::all_of(
-      id, [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.'; });
-  constexpr size_t kLongest = 128;
-  if (!plain || id.empty() || id.front() == '.' || id.size() > kLongest) return std::nullopt;
-  return id;
-}
-
 }  // namespace
 
 StandaloneCluster::StandaloneCluster(env::Loop& loop, env::Store* store, env::Log& log, const es::SparkBuild& build,
                                      StandaloneSettings settings, StandaloneState imported)
     : loop_(loop),
-      store_(store),
       log_(log),
       build_(build),
       settings_(std::move(settings)),
+      writer_(loop, store, log, settings_.on_store_lost),
       imported_(std::move(imported)),
       core_(settings_.scheduling),
       gone_workers_({kGoneWorkersMax, kGoneBytesMax}),
       gone_applications_({settings_.retained_applications, kGoneBytesMax}),
-      gone_drivers_({settings_.retained_drivers, kGoneBytesMax}) {
+      gone_drivers_({settings_.retained_drivers, kGoneBytesMax}),
+      ids_(settings_.ids) {
   if (!settings_.make_scheduler) return;
   placement_ =
       std::make_unique<ExecutorPlacement>(settings_.make_scheduler(), [this](uint32_t app) { return StandingOf(app); });
@@ -81,18 +69,12 @@ bool StandaloneCluster::Shows(uint32_t index) const {
 }
 
 std::optional<uint32_t> StandaloneCluster::ApplicationIndexOf(const std::string& id) const {
-  const auto found = application_ids_.find(id);
-  const bool shown = found != application_ids_.end() && !applications_[found->second].cleared;
-  return shown ? std::optional(found->second) : std::nullopt;
-}
-
-std::string OnlyWhenAlive(const char* what) {
-  return std::string("Current state is not alive: STANDBY. Can only ") + what + " in ALIVE state.";
+  const auto index = ids_.Application(id);
+  return index && !applications_[*index].cleared ? index : std::nullopt;
 }
 
 void StandaloneCluster::Attach(const Master& master) {
   master_ = master;
-  store_tried_ = loop_.Now();
   Sweep();
 }
 
@@ -127,7 +109,12 @@ void StandaloneCluster::Step() {
       if (recovering && !core_.recovering()) OnRecovered();
       if (queue_.size() == 1) Place();  // after the last, so that nothing comes between a decision and its place
     }
-    if (store_ != nullptr && !rows.empty()) return Commit(std::move(rows), std::move(effects));
+    if (writer_.store() != nullptr && !rows.empty()) {
+      return writer_.Commit(std::move(rows), [this, effects = std::move(effects)] {
+        Apply(effects);
+        Step();
+      });
+    }
     Apply(effects);
   }
   stepping_ = false;
@@ -187,29 +174,6 @@ void StandaloneCluster::Apply(const sa::Answer& effect) {
   if (!waiting.empty()) waiting.mapped()(effect.ok);
 }
 
-/// As Spark's, but an id that is in use is passed over: after a restart numbers begin again, and names may come twice.
-std::string StandaloneCluster::NewApplicationId(const std::string& name) {
-  if (settings_.names_as_ids) {
-    const auto id = IdOfName(name);
-    if (id && !IsTaken(*id)) return *id;
-  }
-  const std::string date = es::IdDate(loop_.Wall());
-  for (uint32_t tries = 0;; ++tries) {
-    std::string id = settings_.application_ids.Format({date, int64_t{next_application_++}});
-    // Where all numbers are in use, they go on beyond.
-    if (tries < settings_.application_numbers) next_application_ %= settings_.application_numbers;
-    if (!IsTaken(id)) return id;
-  }
-}
-
-std::string StandaloneCluster::NewDriverId() {
-  const std::string date = es::IdDate(loop_.Wall());
-  for (;;) {
-    std::string id = settings_.driver_ids.Format({date, int64_t{next_driver_++}});
-    if (!IsTaken(id)) return id;
-  }
-}
-
 // ---- applications --------------------------------------------------------------------------------------------------
 
 std::unique_ptr<Application> StandaloneCluster::Make(const es::SparkBuild& build, es::RegisterApplication registration,
@@ -222,12 +186,11 @@ void StandaloneCluster::Begin(StandaloneApplication& application) {
   const sa::AppIndex index{applications_.next()};
   const es::ApplicationDescription& description = application.registration().application;
   ApplicationRecord& record = applications_.Add();
-  record.id = NewApplicationId(description.name);
+  record.id = ids_.NewApplication(description.name, loop_.Wall(), index.value);
   record.machine = &application;
   record.description = WithoutCommand(description);
   record.started = loop_.Wall();
   record.from = application.address();
-  application_ids_[record.id] = index.value;
   application.SetId(index, record.id, false);
   log_.Info("an application registers",
             {{"application", record.id}, {"name", description.name}, {"user", description.user}});
@@ -365,7 +328,7 @@ bool StandaloneCluster::OnMessage(Peers::PeerId peer, spark_rpc::Incoming& messa
     return true;
   }
   if (!of_client->has_value() || !message.request) return false;
-  OnSubmission(peer, message, **of_client, *message.request);
+  AnswerSubmission(*this, master_, build_, {peer, *message.request, message, **of_client});
   return true;
 }
 
@@ -494,14 +457,10 @@ void StandaloneCluster::Contest(uint32_t index, Peers::PeerId by, const es::Regi
   master_.peers->refusals().Count(spark_rpc::Refusal::kPlace);
   const bool same = worker.said.host == said.host && worker.said.port == said.port;
   if (!here || !same || contests_.contains(index)) return TellDuplicate(by, said);
-  Claim& claim = contests_[index];
-  claim = {by, said, bytes, 0};
+  Claim& claim = contests_.try_emplace(index, by, said, bytes, loop_).first->second;
   if (worker.peer == 0) return LosePlace(index);
   log_.Warn("a worker that lives registers by another connection, and is asked", {{"worker", said.id}});
-  claim.timer = loop_.After(kAskedFor, [this, index] {
-    contests_[index].timer = 0;
-    LosePlace(index);
-  });
+  claim.timer.After(kAskedFor, [this, index] { LosePlace(index); });
   master_.peers->Ask(worker.peer, worker.said.worker.address, es::kVerifierEndpoint,
                      es::EncodeCheckExistence(build_, worker.said.worker.name),
                      alive_([this, index] { KeepPlace(index); }));
@@ -510,7 +469,6 @@ void StandaloneCluster::Contest(uint32_t index, Peers::PeerId by, const es::Regi
 void StandaloneCluster::KeepPlace(uint32_t index) {
   const auto contest = contests_.extract(index);
   if (contest.empty()) return;
-  if (contest.mapped().timer != 0) loop_.Cancel(contest.mapped().timer);
   TellDuplicate(contest.mapped().by, contest.mapped().said);
 }
 
@@ -519,7 +477,6 @@ void StandaloneCluster::LosePlace(uint32_t index) {
   const auto contest = contests_.extract(index);
   if (contest.empty()) return;
   const Claim& claim = contest.mapped();
-  if (claim.timer != 0) loop_.Cancel(claim.timer);
   if (!master_.peers->Keep(claim.by, kWorkerBytes + 2 * claim.bytes)) return;
   WorkerRecord& worker = workers_[index];
   const Peers::PeerId old = std::exchange(worker.peer, claim.by);
@@ -566,12 +523,12 @@ void StandaloneCluster::On(Peers::PeerId peer, const es::Heartbeat& message) {
 void StandaloneCluster::On(Peers::PeerId peer, std::optional<int64_t> request,
                            const es::ExecutorStateChanged& message) {
   const auto worker = WorkerOf(peer);
-  const auto found = application_ids_.find(message.application);
-  if (!worker || found == application_ids_.end()) return Answer(peer, request, true);
+  const auto application = ids_.Application(message.application);
+  if (!worker || !application) return Answer(peer, request, true);
   // Whether it runs there the core knows at its turn: the worker's claim of it may still wait for the store.
   sa::ExecutorStateChanged event;
   event.worker = sa::WorkerIndex{*worker};
-  event.app = {found->second};
+  event.app = {*application};
   event.executor = message.executor;
   event.state = static_cast<sa::ExecutorState>(message.state);
   event.exit_status = message.exit_status;
@@ -610,8 +567,8 @@ void StandaloneCluster::TakeBack(uint32_t worker, const es::WorkerLatestState& m
   sa::WorkerBack event;
   event.worker = {worker};
   for (const es::ExecutorDescription& executor : message.executors) {
-    const auto application = application_ids_.find(executor.application);
-    if (application != application_ids_.end()) event.executors.push_back({{application->second}, executor.executor});
+    const auto application = ids_.Application(executor.application);
+    if (application) event.executors.push_back({{*application}, executor.executor});
   }
   for (const std::string& id : message.drivers) {
     if (const auto driver = DriverIndexOf(id)) event.drivers.push_back({*driver});
@@ -648,28 +605,22 @@ void StandaloneCluster::On(Peers::PeerId peer, const es::WorkerLatestState& mess
   if (workers_[*index].away_since) return TakeBack(*index, message);
   const scheduler::standalone::Worker& worker = core_.workers()[*index];
   for (const es::ExecutorDescription& executor : message.executors) {
-    const auto application = application_ids_.find(executor.application);
-    if (application != application_ids_.end() && worker.executors.contains({application->second, executor.executor}))
-      continue;
+    const auto application = ids_.Application(executor.application);
+    if (application && worker.executors.contains({*application, executor.executor})) continue;
     Tell({*index}, es::KillExecutor{url(), executor.application, executor.executor});
-    const bool over = application == application_ids_.end() || applications_[application->second].ended.ms != 0;
+    const bool over = !application || applications_[*application].ended.ms != 0;
     if (over) Tell({*index}, es::ApplicationFinished{executor.application});
   }
   for (const std::string& id : message.drivers) {
-    const auto driver = driver_ids_.find(id);
-    if (driver != driver_ids_.end() && worker.drivers.contains(driver->second)) continue;
+    const auto driver = ids_.Driver(id);
+    if (driver && worker.drivers.contains(*driver)) continue;
     Tell({*index}, es::KillDriver{id});
   }
 }
 
 void StandaloneCluster::OnClosed(Peers::PeerId peer, const std::string&) {
   const bool named = registering_.erase(peer) > 0;
-  for (auto one = contests_.begin(); one != contests_.end();) {
-    const auto contest = one++;
-    if (contest->second.by != peer) continue;
-    if (contest->second.timer != 0) loop_.Cancel(contest->second.timer);
-    contests_.erase(contest);
-  }
+  std::erase_if(contests_, [peer](const auto& contest) { return contest.second.by == peer; });
   const auto member = members_.extract(peer);
   if (member.empty()) {  // not registered yet
     if (!named) return;
@@ -694,7 +645,6 @@ void StandaloneCluster::Lose(uint32_t index, const std::string& why) {
   log_.Warn("a worker is lost", {{"worker", alive->first}, {"why", why}});
   alive_workers_.erase(alive);
   if (const auto contest = contests_.extract(index); !contest.empty()) {
-    if (contest.mapped().timer != 0) loop_.Cancel(contest.mapped().timer);
     master_.peers->Close(contest.mapped().by, "the worker that it says it is has been lost; register again");
   }
   workers_[index].away_since.reset();
@@ -718,7 +668,7 @@ void StandaloneCluster::Sweep() {
     Lose(index, "Not receiving heartbeat for " + std::to_string(settings_.worker_timeout.millis() / 1000) + " seconds");
   }
   DropUnshown();
-  ProbeStore();
+  if (!stepping_) writer_.Probe();
 }
 
 }  // namespace fairlead::process::spark_master

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "base/numbered.h"
-#include "endpoints/spark/id_pattern.h"
 #include "endpoints/spark/submission_messages.h"
 #include "endpoints/spark/worker_messages.h"
 #include "env/alive.h"
@@ -23,7 +22,9 @@
 #include "process/peers/gone_list.h"
 #include "process/spark_master/executor_placement.h"
 #include "process/spark_master/executor_source.h"
+#include "process/spark_master/standalone_ids.h"
 #include "process/spark_master/standalone_store.h"
+#include "process/spark_master/store_writer.h"
 #include "scheduler/spark_standalone/master.h"
 
 namespace fairlead::process::spark_master {
@@ -37,13 +38,9 @@ struct StandaloneSettings {
   size_t retained_applications = 200;                             // spark.deploy.retainedApplications
   size_t retained_drivers = 200;                                  // spark.deploy.retainedDrivers
   base::Duration recovery_timeout = base::Duration::Seconds(60);  // spark.deploy.recoveryTimeout
-  endpoints::spark::IdPattern application_ids =
-      *endpoints::spark::NumberedIds("app-%s-%04d");  // spark.deploy.appIdPattern
-  endpoints::spark::IdPattern driver_ids = *endpoints::spark::NumberedIds("driver-%s-%04d");  // .driverIdPattern
-  uint32_t application_numbers = UINT32_MAX;  // spark.deploy.appNumberModulo
-  bool names_as_ids = false;                  // spark.master.useAppNameAsAppId.enabled
-  bool driver_ids_as_names = false;           // spark.master.useDriverIdAsAppName.enabled
-  std::string web_url;                        // of this master's page, as workers link to it
+  IdSettings ids;
+  bool driver_ids_as_names = false;  // spark.master.useDriverIdAsAppName.enabled
+  std::string web_url;               // of this master's page, as workers link to it
   /// Another master leads: nothing is taken, and whoever asks is told so.
   bool standby = false;
   /// The store takes nothing any more, now or later (env::CommitFailure): nothing more is decided.
@@ -51,10 +48,6 @@ struct StandaloneSettings {
 };
 
 class StandaloneApplication;
-
-/// What a master in standby answers (org.apache.spark.deploy.master.Master): spark-submit goes on to the next of its
-/// masters by how this begins. `what`: "kill drivers".
-std::string OnlyWhenAlive(const char* what);
 
 /// A worker that has registered.
 struct WorkerRecord {
@@ -159,7 +152,7 @@ class StandaloneCluster final : public ExecutorSource {
   const char* status() const;
   bool alive() const { return !standby() && !core_.recovering(); }
   /// Why nothing can be stored at present, so that nothing is promised; empty: it can.
-  const std::string& store_error() const { return store_error_; }
+  const std::string& store_error() const { return writer_.error(); }
   /// What an operator should know: stored rows that cannot be read and were set aside.
   const std::vector<SetAsideRow>& set_aside() const { return set_aside_; }
   const spark_rpc::Refusals& refusals() const { return master_.peers->refusals(); }
@@ -233,13 +226,10 @@ class StandaloneCluster final : public ExecutorSource {
   std::optional<uint32_t> WorkerOf(Peers::PeerId peer) const;
   void Answer(Peers::PeerId peer, std::optional<int64_t> request, bool value);
 
-  // ---- drivers, and spark-submit
-  void OnSubmission(Peers::PeerId peer, const spark_rpc::Incoming& came,
-                    const endpoints::spark::SubmissionMessage& message, int64_t request);
+  // ---- drivers
   std::string WhyNoDriver(const Submission& submission) const;
   void ApplicationGone(uint32_t application);
   void DriverGone(uint32_t driver);
-  void RefuseInStandby(Peers::PeerId peer, const endpoints::spark::SubmissionMessage& message, int64_t request);
   /// What is not shown any more leaves nothing behind, once no event and no effect waits that may name it.
   void DropUnshown();
   void AddDriver(uint32_t index, std::shared_ptr<const Submission> submission);
@@ -248,10 +238,6 @@ class StandaloneCluster final : public ExecutorSource {
   void CollectRows(const model::standalone::Event& event, std::span<const model::standalone::Effect> effects,
                    std::vector<env::Row>& rows);
   void CollectLostWorkers(const model::standalone::Event& event, bool recovering, std::vector<env::Row>& rows);
-  void Commit(std::vector<env::Row> rows, std::vector<model::standalone::Effect> effects);
-  void StoreLost(const env::CommitError& error);
-  /// Whether something can be stored is found out also while nothing has to be.
-  void ProbeStore();
   void TakeUpDriver(const std::string& id, StoredStandaloneDriver stored);
   /// Connects to a stored worker and says that this is its master now, until it answers or is given up.
   void CallBack(uint32_t worker);
@@ -266,16 +252,13 @@ class StandaloneCluster final : public ExecutorSource {
   model::standalone::AppRegistered RegistrationOf(uint32_t index) const;
   void Begin(StandaloneApplication& application);
   StandaloneApplication* Find(model::standalone::AppIndex index) const;
-  std::string NewApplicationId(const std::string& name);
-  std::string NewDriverId();
-  bool IsTaken(const std::string& id) const { return application_ids_.contains(id) || driver_ids_.contains(id); }
   uint64_t NewToken(std::function<void(bool)> done);
 
   env::Loop& loop_;
-  env::Store* const store_;
   env::Log& log_;
   const endpoints::spark::SparkBuild& build_;
   const StandaloneSettings settings_;
+  StoreWriter writer_;
   StandaloneState imported_;
   Master master_;
   scheduler::standalone::Master core_;
@@ -290,10 +273,12 @@ class StandaloneCluster final : public ExecutorSource {
   std::map<Peers::PeerId, std::string> registering_;  // the one worker for which each connection speaks
   /// Another connection wants a worker's place, whose own is asked whether it is still there.
   struct Claim {
-    Peers::PeerId by = 0;
+    Claim(Peers::PeerId connection, endpoints::spark::RegisterWorker registration, size_t size, env::Loop& loop)
+        : by(connection), said(std::move(registration)), bytes(size), timer(loop) {}
+    Peers::PeerId by;
     endpoints::spark::RegisterWorker said;
-    size_t bytes = 0;
-    env::Loop::TimerId timer = 0;
+    size_t bytes;
+    env::Timer timer;  // the other has so long
   };
   std::map<uint32_t, Claim> contests_;  // by worker
   peers::GoneList gone_workers_;
@@ -301,19 +286,14 @@ class StandaloneCluster final : public ExecutorSource {
   peers::GoneList gone_drivers_;
   size_t added_ = 0;  // bytes, roughly, since unshown workers were dropped
   base::Numbered<ApplicationRecord> applications_;
-  std::map<std::string, uint32_t> application_ids_;
   base::Numbered<DriverRecord> drivers_;
-  std::map<std::string, uint32_t> driver_ids_;
-  uint32_t next_application_ = 0;
-  uint32_t next_driver_ = 0;
+  StandaloneIds ids_;
   std::map<uint64_t, std::function<void(bool)>> answers_;
   std::map<uint64_t, std::function<void(base::Result<std::string>)>> accepted_;
   uint64_t last_token_ = 0;
   env::Timer sweep_timer_{loop_};
   std::vector<model::standalone::StoredDriver> loaded_drivers_;  // until OnLoaded
   std::map<std::string, StoredStandaloneApplication> loaded_applications_;
-  std::string store_error_;
-  base::Instant store_tried_;
   std::vector<SetAsideRow> set_aside_;
   base::Instant recovery_since_;
   env::Timer recovery_timer_{loop_};

@@ -1,5 +1,4 @@
 #include "base/stored.h"
-#include "endpoints/spark/known_description.h"
 #include "process/spark_master/create_request.h"
 #include "process/spark_master/standalone_application.h"
 #include "process/spark_master/standalone_cluster.h"
@@ -46,7 +45,7 @@ void ClearExcess(peers::GoneList& gone, Records& records) {
 
 void StandaloneCluster::AddDriver(uint32_t index, std::shared_ptr<const Submission> submission) {
   DriverRecord& record = drivers_.Add();
-  record.id = NewDriverId();
+  record.id = ids_.NewDriver(loop_.Wall(), index);
   if (settings_.driver_ids_as_names) {
     auto named = std::make_shared<Submission>();
     named->description = submission->description;
@@ -57,7 +56,6 @@ void StandaloneCluster::AddDriver(uint32_t index, std::shared_ptr<const Submissi
   }
   record.submission = std::move(submission);
   record.submitted = loop_.Wall();
-  driver_ids_[record.id] = index;
 }
 
 std::string StandaloneCluster::WhyNoDriver(const Submission& submission) const {
@@ -127,9 +125,8 @@ void StandaloneCluster::Apply(const sa::DriverEnded& effect) {
 }
 
 std::optional<uint32_t> StandaloneCluster::DriverIndexOf(const std::string& id) const {
-  const auto found = driver_ids_.find(id);
-  const bool shown = found != driver_ids_.end() && !drivers_[found->second].cleared;
-  return shown ? std::optional(found->second) : std::nullopt;
+  const auto index = ids_.Driver(id);
+  return index && !drivers_[*index].cleared ? index : std::nullopt;
 }
 
 void StandaloneCluster::ApplicationGone(uint32_t index) {
@@ -192,8 +189,7 @@ void StandaloneCluster::DropUnshown() {
   const auto drop = [](auto& numbers, const std::set<uint32_t>& dropped) {
     std::erase_if(numbers, [&](const auto& one) { return dropped.contains(one.second); });
   };
-  drop(application_ids_, gone.apps);
-  drop(driver_ids_, gone.drivers);
+  ids_.Drop(gone.apps, gone.drivers);
   drop(members_, gone.workers);
   drop(alive_workers_, gone.workers);  // one whose place was taken before it had answered after a restart
   applications_.Drop(gone.apps);
@@ -209,10 +205,10 @@ void StandaloneCluster::KillDriver(const std::string& id, std::function<void(boo
 }
 
 void StandaloneCluster::KillApplication(const std::string& id) {
-  const auto found = application_ids_.find(id);
-  if (found == application_ids_.end()) return;
+  const auto index = ids_.Application(id);
+  if (!index) return;
   log_.Warn("an application is killed on request", {{"application", id}});
-  Feed(sa::AppKilled{{found->second}});
+  Feed(sa::AppKilled{{*index}});
 }
 
 int StandaloneCluster::DecommissionHost(const std::string& host) {
@@ -247,63 +243,6 @@ void StandaloneCluster::On(Peers::PeerId peer, std::optional<int64_t> request, c
                                 message.exception.value_or("")});
   }
   Answer(peer, request, true);
-}
-
-void StandaloneCluster::RefuseInStandby(Peers::PeerId peer, const es::SubmissionMessage& message, int64_t request) {
-  const auto reply = [&](const auto& response) { master_.peers->Reply(peer, request, es::Encode(build_, response)); };
-  const std::string no_kill = OnlyWhenAlive("kill drivers");
-  if (std::holds_alternative<es::RequestSubmitDriver>(message)) {
-    reply(es::SubmitDriverResponse{master_.address, false, std::nullopt, OnlyWhenAlive("accept driver submissions")});
-  } else if (const auto* kill = std::get_if<es::RequestKillDriver>(&message)) {
-    reply(es::KillDriverResponse{master_.address, kill->driver, false, no_kill});
-  } else if (std::holds_alternative<es::RequestKillAllDrivers>(message)) {
-    reply(es::KillAllDriversResponse{master_.address, false, no_kill});
-  } else {
-    reply(es::DriverStatusResponse{});
-  }
-}
-
-void StandaloneCluster::OnSubmission(Peers::PeerId peer, const spark_rpc::Incoming& came,
-                                     const es::SubmissionMessage& message, int64_t request) {
-  const auto reply = [this, peer, request](const auto& response) {
-    master_.peers->Reply(peer, request, es::Encode(build_, response));
-  };
-  const es::RpcAddress& master = master_.address;
-  if (standby()) return RefuseInStandby(peer, message, request);
-  if (const auto* submit = std::get_if<es::RequestSubmitDriver>(&message)) {
-    auto kept = es::KeptDescription(build_, came.content, submit->stored);
-    if (!kept.ok()) return master_.peers->Refuse(peer, request, kept.error().message);
-    const size_t bytes = kept->size() + came.bytes;
-    SubmitDriver({submit->description, std::move(*kept), master_.peers->AddressOf(peer), bytes},
-                 [reply, &master](const base::Result<std::string>& id) {
-                   if (!id.ok()) {
-                     return reply(es::SubmitDriverResponse{master, false, std::nullopt, id.error().message});
-                   }
-                   reply(es::SubmitDriverResponse{master, true, *id, "Driver successfully submitted as " + *id});
-                 });
-  } else if (const auto* kill = std::get_if<es::RequestKillDriver>(&message)) {
-    KillDriver(kill->driver, [reply, &master, id = kill->driver](bool known) {
-      reply(es::KillDriverResponse{master, id, known,
-                                   known ? "Kill request for " + id + " submitted"
-                                         : "Driver " + id + " has already finished or does not exist"});
-    });
-  } else if (std::holds_alternative<es::RequestKillAllDrivers>(message)) {
-    for (const std::string& id : LiveDrivers()) KillDriver(id, [](bool) {});
-    reply(es::KillAllDriversResponse{master, true, "Kill request for all drivers submitted"});
-  } else if (const auto* status = std::get_if<es::RequestDriverStatus>(&message)) {
-    es::DriverStatusResponse response;
-    if (const auto index = DriverIndexOf(status->driver)) {
-      const scheduler::standalone::Driver& driver = core_.drivers()[*index];
-      response.found = true;
-      response.state = static_cast<es::DriverState>(driver.state);
-      if (driver.worker != UINT32_MAX) {
-        const es::RegisterWorker& worker = workers_[driver.worker].said;
-        response.worker = worker.id;
-        response.worker_address = worker.host + ":" + std::to_string(worker.port);
-      }
-    }
-    reply(response);
-  }
 }
 
 }  // namespace fairlead::process::spark_master

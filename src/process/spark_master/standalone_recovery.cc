@@ -32,7 +32,7 @@ bool IsStored(const scheduler::standalone::Worker& worker) {
 /// The rows that an event and what followed from it change.
 void StandaloneCluster::CollectRows(const sa::Event& event, std::span<const sa::Effect> effects,
                                     std::vector<env::Row>& rows) {
-  if (store_ == nullptr) return;
+  if (writer_.store() == nullptr) return;
   const auto put_worker = [&](uint32_t i) {
     workers_[i].stored = true;
     StoredStandaloneWorker stored = ToStored(workers_[i].said);
@@ -92,7 +92,7 @@ void StandaloneCluster::CollectLostWorkers(const sa::Event& event, bool recoveri
   const bool may_end = std::holds_alternative<sa::WorkerLost>(event) ||
                        std::holds_alternative<sa::WorkerDecommissioned>(event) ||
                        std::holds_alternative<sa::WorkerRegistered>(event) || recovering != core_.recovering();
-  if (store_ == nullptr || !may_end) return;
+  if (writer_.store() == nullptr || !may_end) return;
   for (const auto& [i, worker] : core_.workers()) {
     if (!workers_[i].stored || IsStored(worker)) continue;
     workers_[i].stored = false;
@@ -100,64 +100,22 @@ void StandaloneCluster::CollectLostWorkers(const sa::Event& event, bool recoveri
   }
 }
 
-/// Rows first, then the effects; while the store takes nothing, nothing is acknowledged.
-void StandaloneCluster::Commit(std::vector<env::Row> rows, std::vector<sa::Effect> effects) {
-  store_tried_ = loop_.Now();
-  store_->Commit(rows, alive_([this, rows, effects = std::move(effects)](const auto& stored) {
-                   store_error_ = stored.ok() ? "" : stored.error().message;
-                   if (!stored.ok() && stored.error().kind != env::CommitFailure::kRefused)
-                     return StoreLost(stored.error());
-                   if (!stored.ok()) {
-                     log_.Error("the state cannot be stored, and nothing is promised until it can",
-                                {{"why", stored.error().message}});
-                     loop_.After(kRetry, alive_([this, rows, effects] { Commit(rows, effects); }));
-                     return;
-                   }
-                   Apply(effects);
-                   Step();
-                 }));
-}
-
-void StandaloneCluster::ProbeStore() {
-  constexpr base::Duration kProbeEvery = base::Duration::Seconds(10);
-  const bool due = loop_.Now() - store_tried_ >= (store_error_.empty() ? kProbeEvery : kRetry);
-  if (store_ == nullptr || stepping_ || !due) return;
-  store_tried_ = loop_.Now();
-  store_->Commit({{kStandaloneProbe, "written", std::to_string(loop_.Wall().ms)}},
-                 alive_([this](const env::CommitStatus& stored) {
-                   if (!stored.ok() && stored.error().kind != env::CommitFailure::kRefused) {
-                     return StoreLost(stored.error());
-                   }
-                   if (!stored.ok() && store_error_.empty()) {
-                     log_.Error("the state cannot be stored", {{"why", stored.error().message}});
-                   }
-                   store_error_ = stored.ok() ? "" : stored.error().message;
-                 }));
-}
-
-/// What was asked is not answered: nobody knows, or another master does. Step() is not called again.
-void StandaloneCluster::StoreLost(const env::CommitError& error) {
-  log_.Error("the state cannot be stored any more, and nothing more is decided", {{"why", error.message}});
-  store_error_ = error.message;
-  if (settings_.on_store_lost) settings_.on_store_lost(error.message);
-}
-
 // ---- taking up -----------------------------------------------------------------------------------------------------
 
 base::Result<std::vector<ExecutorSource::Stored>> StandaloneCluster::Load() {
   std::vector<Stored> applications;
-  if (store_ == nullptr) return applications;
+  if (writer_.store() == nullptr) return applications;
   std::vector<env::Row> first = {{kStandaloneMaster, kImported, ""}};
   for (const auto& [id, worker] : imported_.workers) first.push_back(RowOf(kStandaloneWorkers, id, worker));
   for (const auto& [id, one] : imported_.applications) first.push_back(RowOf(kStandaloneApplications, id, one));
   for (const auto& [id, driver] : imported_.drivers) first.push_back(RowOf(kStandaloneDrivers, id, driver));
   std::vector<BadRow> bad;
-  auto state = first.size() > 1 ? std::exchange(imported_, {}) : LoadStandaloneState(*store_, bad);
+  auto state = first.size() > 1 ? std::exchange(imported_, {}) : LoadStandaloneState(*writer_.store(), bad);
   if (!state) return state.error();
-  auto aside = LoadSetAside(*store_);
+  auto aside = LoadSetAside(*writer_.store());
   if (!aside) return aside.error();
   set_aside_ = std::move(*aside);
-  for (const BadRow& row : bad) set_aside_.push_back(SetRowAside(*store_, log_, row));
+  for (const BadRow& row : bad) set_aside_.push_back(SetRowAside(*writer_.store(), log_, row));
   for (const auto& [id, stored] : state->workers) {
     alive_workers_[id] = workers_.next();
     WorkerRecord& record = workers_.Add({FromStored(id, stored)});
@@ -172,14 +130,15 @@ base::Result<std::vector<ExecutorSource::Stored>> StandaloneCluster::Load() {
     loaded_applications_[id] = std::move(stored);
   }
   // Where this fails, the next start takes it over again.
-  store_->Commit(std::move(first), alive_([this](const env::CommitStatus& status) {
-                   if (!status.ok()) log_.Error("the state cannot be stored", {{"why", status.error().message}});
-                 }));
+  writer_.store()->Commit(std::move(first), alive_([this](const env::CommitStatus& status) {
+                            if (!status.ok())
+                              log_.Error("the state cannot be stored", {{"why", status.error().message}});
+                          }));
   return applications;
 }
 
 void StandaloneCluster::TakeUpDriver(const std::string& id, StoredStandaloneDriver stored) {
-  driver_ids_[id] = drivers_.next();
+  ids_.TakeDriver(id, drivers_.next());
   DriverRecord& record = drivers_.Add();
   record.id = id;
   record.submitted = stored.submitted;
@@ -203,20 +162,20 @@ std::unique_ptr<Application> StandaloneCluster::MakeStored(const std::string& id
   record.started = stored.started;
   for (const sa::ProfileTarget& target : stored.targets) record.targets[target.profile.id] = target;
   record.next_executor = stored.next_executor;
-  application_ids_[id] = index;
+  ids_.TakeApplication(id, index);
   application->SetId({index}, id, true);
   return application;
 }
 
 void StandaloneCluster::Forget(const std::string& id) {
   loaded_applications_.erase(id);
-  store_->Commit({{kStandaloneApplications, id, std::nullopt}}, [](const auto&) {});
+  writer_.store()->Commit({{kStandaloneApplications, id, std::nullopt}}, [](const auto&) {});
 }
 
 void StandaloneCluster::SetAside(const std::string& id, const std::string& why) {
   const auto stored = loaded_applications_.extract(id);
   set_aside_.push_back(
-      SetRowAside(*store_, log_, {kStandaloneApplications, id, base::EncodeStored(stored.mapped()), why}));
+      SetRowAside(*writer_.store(), log_, {kStandaloneApplications, id, base::EncodeStored(stored.mapped()), why}));
 }
 
 void StandaloneCluster::OnLoaded() {
@@ -301,12 +260,12 @@ void StandaloneCluster::On(Peers::PeerId peer, const es::WorkerSchedulerStateRes
   sa::WorkerAnswered event;
   event.worker = {index};
   for (const auto& [executor, resources] : message.executors) {
-    const auto application = application_ids_.find(executor.application);
-    if (application == application_ids_.end()) {
+    const auto application = ids_.Application(executor.application);
+    if (!application) {
       Tell({index}, es::KillExecutor{url(), executor.application, executor.executor});
       continue;
     }
-    event.executors.push_back({{application->second},
+    event.executors.push_back({{*application},
                                executor.executor,
                                executor.profile,
                                executor.cores,

@@ -56,6 +56,7 @@ using process::spark_worker::LogRolling;
 using process::spark_worker::SparkWorkerSettings;
 using Master = StandaloneMasterSettings;
 using Cluster = process::spark_master::StandaloneSettings;
+using Ids = process::spark_master::IdSettings;
 using Scheduling = scheduler::standalone::MasterConfig;
 using Worker = WorkerDaemonSettings;
 using MasterRow = config::Key<Master, SparkKeys>;
@@ -122,16 +123,17 @@ constexpr MasterRow kMasterKeys[] = {
 /// Keys that Spark 3.5 does not have.
 constexpr MasterRow kMasterKeysOf4[] = {
     Scheduled<&Scheduling::worker_policy>("spark.deploy.workerSelectionPolicy", "of Spark 4: which worker goes first"),
-    SparkKeyOf<&Master::cluster, &Cluster::application_ids>("spark.deploy.appIdPattern",
-                                                            "of Spark 4: ids of applications")
+    SparkKeyOf<&Master::cluster, &Cluster::ids, &Ids::applications>("spark.deploy.appIdPattern",
+                                                                    "of Spark 4: ids of applications")
         .Shown("app-%s-%04d"),
-    SparkKeyOf<&Master::cluster, &Cluster::driver_ids>("spark.deploy.driverIdPattern", "of Spark 4: and of drivers")
+    SparkKeyOf<&Master::cluster, &Cluster::ids, &Ids::drivers>("spark.deploy.driverIdPattern",
+                                                               "of Spark 4: and of drivers")
         .Shown("driver-%s-%04d"),
-    SparkKeyOf<&Master::cluster, &Cluster::application_numbers>(
+    SparkKeyOf<&Master::cluster, &Cluster::ids, &Ids::application_numbers>(
         "spark.deploy.appNumberModulo", "of Spark 4: their numbers begin again there", {1000, UINT32_MAX})
         .Shown("never"),
-    SparkKeyOf<&Master::cluster, &Cluster::names_as_ids>("spark.master.useAppNameAsAppId.enabled",
-                                                         "of Spark 4: an application's id is its name"),
+    SparkKeyOf<&Master::cluster, &Cluster::ids, &Ids::names_as_ids>("spark.master.useAppNameAsAppId.enabled",
+                                                                    "of Spark 4: an application's id is its name"),
     SparkKeyOf<&Master::cluster, &Cluster::driver_ids_as_names>("spark.master.useDriverIdAsAppName.enabled",
                                                                 "of Spark 4: its name is its driver's id"),
 };

@@ -53,7 +53,7 @@ TEST(StandaloneKeysTest, ValuesReachTheirFields) {
   ReadMasterKeys(keys, true, of4);
   ASSERT_EQ(keys.error(), "");
   EXPECT_TRUE(of4.cluster.scheduling.spread_out_apps) << "the second key goes before the first";
-  EXPECT_EQ(of4.cluster.application_numbers, 2000u);
+  EXPECT_EQ(of4.cluster.ids.application_numbers, 2000u);
   EXPECT_EQ(of4.cluster.scheduling.worker_policy, scheduler::standalone::WorkerPolicy::kMemoryFreeAsc);
   EXPECT_EQ(of4.cluster.worker_timeout, base::Duration::Seconds(120));
   EXPECT_EQ(of4.cluster.recovery_timeout, base::Duration::Seconds(120)) << "as the worker's";
@@ -61,7 +61,7 @@ TEST(StandaloneKeysTest, ValuesReachTheirFields) {
   EXPECT_EQ(of4.rest_limits.body_bytes_max, 1u << 20);
   StandaloneMasterSettings of3;
   ReadMasterKeys(keys, false, of3);
-  EXPECT_EQ(of3.cluster.application_numbers, UINT32_MAX) << "3.5 has no such key";
+  EXPECT_EQ(of3.cluster.ids.application_numbers, UINT32_MAX) << "3.5 has no such key";
   EXPECT_EQ(of3.cluster.scheduling.worker_policy, scheduler::standalone::WorkerPolicy::kCoresFreeDescUntied);
 }
 
