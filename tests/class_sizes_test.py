@@ -17,7 +17,7 @@ FUNCTIONS, FIELDS = 60, 20
 LARGE = {
     "process/rm/resource_manager.h: ResourceManager": (139, 43),
     "process/rm/resource_manager.h: ResourceManagerOptions": (0, 40),
-    "process/rm/web.h: Web": (70, 13),
+    "process/rm/web.h: Web": (69, 12),
     "process/spark_master/standalone_cluster.h: StandaloneCluster": (96, 36),
     "process/spark_master/yarn_application.h: YarnApplication": (30, 25),
     "process/spark_worker/spark_worker.h: SparkWorker": (73, 36),
@@ -29,7 +29,7 @@ LARGE = {
     "process/application/yarn_master.h: YarnMaster": (29, 28),
     "process/driver/job_driver.h: JobDriver": (39, 24),
     "process/shuffle/io_worker.h: IoWorker": (44, 32),
-    "process/shuffle/connection.h: Connection": (58, 31),
+    "process/shuffle/connection.h: Connection": (58, 30),
     "endpoints/shuffle/session.h: Session": (60, 29),
     "env_zookeeper/elector.cc: ZooKeeperElector": (40, 28),
     "nm/nm.h: Nm": (86, 36),
@@ -42,8 +42,8 @@ LARGE = {
     "engine/history/stage_summary.h: StageSummary": (0, 36),
     "engine/plan/operators.h: TaskMetrics": (0, 21),
     "sim/traces/result.h: RunResult": (2, 37),
-    "sim/traces/run.h: TraceRun": (51, 34),
-    "sim/cluster/count_executor.h: CountExecutor": (33, 23),
+    "sim/traces/run.h: TraceRun": (51, 33),
+    "sim/cluster/count_executor.h: CountExecutor": (33, 21),
     "model/queues.h: QueueConfig": (0, 22),
 }
 REASON = re.compile(r"//+ Large on purpose: \S+")
@@ -90,7 +90,7 @@ def members(body):
         plain = without_arguments(head)
         end = match.end() if match[0] == ";" else close(body, match.start())
         at = end
-        if not head or re.match(r"(using|friend|static_assert|enum|typedef|FL_FIELDS|FL_STATE|FL_STATE_PART)\b", plain):
+        if not head or re.match(r"(using|friend|static_assert|enum|typedef|FL_FIELDS|FL_STATE|FL_STATE_PART)\b|(class|struct) \w+$", plain):
             at = end if match[0] == ";" or plain.startswith("friend") else after_semicolon(body, end)
         elif match[0] == "{" and HEAD.match(head + "{"):
             at = after_semicolon(body, end)

@@ -11,27 +11,16 @@ PATHS = json.loads((ROOT / "web/rm/openapi.json").read_text())["paths"]
 
 
 def routes_of_the_code():
-    """{(method, first word, last fixed word or None)} as the two daemons' dispatchers compare them."""
+    """{(method, path)} of the resource manager's table, and the logs that node agents serve."""
     own = (ROOT / "src/process/rm/web_own.cc").read_text()
-    own = own[own.index("void Web::Own("):own.index("Document Web::OwnCluster")]
-    routes = set()
-    for condition in re.findall(r"if \((what == .*?)\) (?:return|\{)", own, re.S):
-        what = re.search(r'what == "([\w.-]+)"', condition).group(1)
-        method = re.search(r'request\.method == "(\w+)"', condition)
-        fixed = re.search(r'path\[\d\] == "(\w+)"', condition)
-        routes.add((method.group(1) if method else "GET", what, fixed.group(1) if fixed else None))
+    routes = {(method, f"/{path}") for method, path in re.findall(r'\{"([A-Z]+)", "([^"]+)",', own)}
     logs = (ROOT / "src/process/nm/web.cc").read_text()
-    routes.update(("GET", word, None) for word in re.findall(r'path\[1\] == "v1" && path\[2\] == "(\w+)"', logs) if word != "node")
-    return routes
+    described = re.search(r"/// /fairlead/v1(/logs/APPLICATION)\[(/CONTAINER/FILE)\]\nbool IsAppLogs", logs)
+    return routes | {("GET", "/logs/{app}"), ("GET", "/logs/{app}/{container}/{file}")} if described else routes
 
 
 def routes_of_the_document():
-    routes = set()
-    for path, methods in PATHS.items():
-        words = path.strip("/").split("/")
-        fixed = words[-1] if len(words) > 1 and not words[-1].startswith("{") else None
-        routes.update((method.upper(), words[0], fixed) for method in methods if method in ("get", "put", "post", "delete"))
-    return routes
+    return {(method.upper(), path) for path, methods in PATHS.items() for method in methods if method != "servers"}
 
 
 class OpenApi(unittest.TestCase):

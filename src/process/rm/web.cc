@@ -138,7 +138,7 @@ void Web::Learned(Part part, const http::Request& request, const Segments& path,
                          }));
 }
 
-http::Response Web::NotFound() {
+http::Response NotFound() {
   http::Response page = http::TextResponse(404,
                                            "<!doctype html><html lang=\"en\"><title>Not found</title><p>Not found. "
                                            "<a href=\"/cluster\">Applications</a>\n");
@@ -146,7 +146,7 @@ http::Response Web::NotFound() {
   return page;
 }
 
-std::string_view Web::BareRoot(const http::Request& request, std::string_view root) {
+std::string_view BareRoot(const http::Request& request, std::string_view root) {
   return http::PrefersXml(request) ? root : std::string_view();
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -92,6 +93,12 @@ class Web {
   bool Refused(const http::Request& request, const Reply& reply, const model::rm::OuterEffect& effect) const;
   // web_own.cc
   void Own(const http::Request& request, const Segments& path, const Reply& reply);
+  struct OwnCall;
+  struct OwnRoute;
+  /// All of /fairlead/v1 that this port serves.
+  static std::span<const OwnRoute> OwnRoutes();
+  /// The application that the path names; null after answering.
+  const App* OwnNamedApp(const OwnCall& call) const;
   Document OwnCluster();
   void OwnApps(const http::Request& request, const Reply& reply);
   struct AppsAnswer;
@@ -111,7 +118,6 @@ class Web {
   void OwnEvents(const http::Request& request, const Reply& reply) const;
   void OwnHistory(const http::Request& request, const Reply& reply) const;
   // web_act.cc
-  static void OwnError(const Reply& reply, int status, const std::string& message);
   /// Who is no administrator is told so.
   bool RefuseStranger(const std::string& user, const Reply& reply) const;
   // web_credentials.cc
@@ -146,12 +152,8 @@ class Web {
   /// The same for long answers, in turn; `begin` reads what the answer is made of.
   void RenderInTurn(const http::Request& request, std::string_view root, const Reply& reply,
                     std::function<std::function<Document()>()> begin);
-  /// Some beans are written without their root in JSON: "" then, `root` for XML.
-  static std::string_view BareRoot(const http::Request& request, std::string_view root);
   static http::Response Error(const http::Request& request, int status, const std::string& exception,
                               const std::string& message);
-  /// No resource has this address: a page, as Hadoop's container gives it, and no exception.
-  static http::Response NotFound();
 
   env::Loop& loop_;
   env::Net& net_;

@@ -34,7 +34,7 @@ base::Result<QueueChange> ReadChange(const std::string& queue, const nlohmann::j
 
 }  // namespace
 
-void Web::OwnError(const Reply& reply, int status, const std::string& message) {
+void OwnError(const http::Server::Reply& reply, int status, const std::string& message) {
   reply(http::JsonResponse(status, Document::Object().Add("error", message).ToJson("")));
 }
 

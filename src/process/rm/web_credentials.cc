@@ -26,7 +26,7 @@ void Web::Credentials(const http::Request& request, const Segments& path, const 
                         " may not do that: the resource manager's own user, root, and the administrators whom "
                         "yarn.admin.acl names may");
   }
-  if (path.empty() && request.method == "GET") {
+  if (path.empty()) {
     Document::List list;
     for (const auto& [name, one] : known->all()) {
       list.push_back(Document::Object()
@@ -39,7 +39,6 @@ void Web::Credentials(const http::Request& request, const Segments& path, const 
     }
     return reply(http::JsonResponse(200, Document::Object().Add("credentials", Document(std::move(list))).ToJson("")));
   }
-  if (path.size() != 1) return OwnError(reply, 404, "write credentials/NAME");
   const std::string& name = path[0];
   const auto note = [this, actor = http::ActorOf(request), peer = request.peer](const std::string& what) {
     manager_.NoteAction(actor, peer, what, {}, "", "");
@@ -51,7 +50,6 @@ void Web::Credentials(const http::Request& request, const Segments& path, const 
       reply(http::JsonResponse(200, Document::Object().Add("revoked", name).ToJson("")));
     });
   }
-  if (request.method != "PUT") return OwnError(reply, 405, "GET, PUT or DELETE");
   const auto body = endpoints::rest::ParseBody("application/json", request.body, "credential");
   if (!body.ok()) return OwnError(reply, 400, body.error().message);
   const std::string kind = endpoints::rest::Text(*body, "kind");

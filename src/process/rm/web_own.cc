@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "process/http/routes.h"
 #include "process/rm/own_documents.h"
 #include "process/rm/queue_names.h"
 #include "process/rm/web.h"
@@ -18,56 +19,83 @@ namespace fairlead::process::rm {
 
 using endpoints::rest::Document;
 
-void Web::Own(const http::Request& request, const Segments& path, const Reply& reply) {
-  const std::string what = path.empty() ? "" : path[0];
-  const auto answer = [&](const Document& document) { reply(http::JsonResponse(200, document.ToJson(""))); };
-  if (what == "nodes" && path.size() == 3 && path[2] == "state" && request.method == "PUT") {
-    return SetNodeState(request, path[1], reply);
-  }
-  if (what == "nodes" && path.size() == 3 && path[2] == "maintenance" && request.method == "PUT") {
-    return SetMaintenance(request, path[1], reply);
-  }
-  if (what == "queues" && path.size() == 2 && path[1] == "refresh" && request.method == "POST") {
-    return RefreshQueues(request, reply);
-  }
-  if (what == "queues" && path.size() == 3 && path[2] == "settings" && request.method == "PUT") {
-    return SetQueue(request, path[1], reply);
-  }
-  if (what == "what-if" && path.size() == 1 && request.method == "POST") return WhatIf(request, reply);
-  const auto rest = [&] { return Segments(path.begin() + 1, path.end()); };
-  if (what == "credentials" && request.method == "PUT") return Credentials(request, rest(), reply);
-  if (what == "credentials" && request.method == "DELETE") return Credentials(request, rest(), reply);
-  if (request.method != "GET" && request.method != "HEAD") return OwnError(reply, 405, "this is for reading alone");
-  if (what == "openapi.json") return reply(http::StaticResponse(request, *FindWebFile(what)));
-  if (what == "cluster") return answer(OwnCluster());
-  if (what == "ha") return answer(HaDocument("", "", {}));  // of one of several WebPort answers
-  if (what == "queues") return OwnQueues(reply);
-  if (what == "events") return OwnEvents(request, reply);
-  if (what == "past") return Past(request, rest(), reply);
-  if (what == "credentials") return Credentials(request, rest(), reply);
-  if (what == "pass") return NodePass(request, reply);
-  if (what == "history") return OwnHistory(request, reply);
-  if (what == "nodes" && path.size() == 1) return OwnNodes(request, reply);
-  if (what == "nodes" && path.size() == 2) {
-    const Node* node = FindNamed(path[1]);
-    return node ? answer(OwnNode(*node, http::CallerOf(request))) : OwnError(reply, 404, "there is no node " + path[1]);
-  }
-  if (what == "apps" && path.size() == 1) return OwnApps(request, reply);
-  const auto named = [&]() -> const App* {
-    const base::Result<model::ApplicationId> id = model::ParseApplicationId(path[1]);
-    return id.ok() ? manager_.core().FindApp(*id) : nullptr;
+/// One request of /fairlead/v1.
+struct Web::OwnCall {
+  const http::Request& request;
+  const std::vector<std::string>& words;  // of its path, for the names in the route's
+  const Reply& reply;
+
+  std::string caller() const { return http::CallerOf(request); }
+  void Answer(const Document& document) const { reply(http::JsonResponse(200, document.ToJson(""))); }
+};
+struct Web::OwnRoute {
+  std::string_view method;
+  std::string_view path;
+  void (*answer)(Web& web, const OwnCall& call);
+};
+
+std::span<const Web::OwnRoute> Web::OwnRoutes() {
+  using Call = const OwnCall&;
+  static constexpr OwnRoute kRoutes[] = {
+      {"GET", "cluster", [](Web& web, Call call) { call.Answer(web.OwnCluster()); }},
+      {"GET", "ha",
+       [](Web&, Call call) { call.Answer(HaDocument("", "", {})); }},  // of one of several: WebPort answers
+      {"GET", "apps", [](Web& web, Call call) { web.OwnApps(call.request, call.reply); }},
+      {"GET", "apps/{id}",
+       [](Web& web, Call call) {
+         if (const App* app = web.OwnNamedApp(call)) call.Answer(web.OwnApp(*app, call.caller()));
+       }},
+      {"GET", "apps/{id}/when",
+       [](Web& web, Call call) {
+         if (const App* app = web.OwnNamedApp(call)) web.AppWhen(call.request, *app, call.reply);
+       }},
+      {"GET", "queues", [](Web& web, Call call) { web.OwnQueues(call.reply); }},
+      {"POST", "queues/refresh", [](Web& web, Call call) { web.RefreshQueues(call.request, call.reply); }},
+      {"PUT", "queues/{name}/settings",
+       [](Web& web, Call call) { web.SetQueue(call.request, call.words[0], call.reply); }},
+      {"GET", "nodes", [](Web& web, Call call) { web.OwnNodes(call.request, call.reply); }},
+      {"GET", "nodes/{id}",
+       [](Web& web, Call call) {
+         if (const Node* node = web.FindNamed(call.words[0])) return call.Answer(web.OwnNode(*node, call.caller()));
+         OwnError(call.reply, 404, "there is no node " + call.words[0]);
+       }},
+      {"PUT", "nodes/{id}/state",
+       [](Web& web, Call call) { web.SetNodeState(call.request, call.words[0], call.reply); }},
+      {"PUT", "nodes/{id}/maintenance",
+       [](Web& web, Call call) { web.SetMaintenance(call.request, call.words[0], call.reply); }},
+      {"GET", "events", [](Web& web, Call call) { web.OwnEvents(call.request, call.reply); }},
+      {"GET", "history", [](Web& web, Call call) { web.OwnHistory(call.request, call.reply); }},
+      {"GET", "past", [](Web& web, Call call) { web.Past(call.request, call.words, call.reply); }},
+      {"GET", "past/{document}", [](Web& web, Call call) { web.Past(call.request, call.words, call.reply); }},
+      {"POST", "what-if", [](Web& web, Call call) { web.WhatIf(call.request, call.reply); }},
+      {"GET", "credentials", [](Web& web, Call call) { web.Credentials(call.request, call.words, call.reply); }},
+      {"PUT", "credentials/{name}", [](Web& web, Call call) { web.Credentials(call.request, call.words, call.reply); }},
+      {"DELETE", "credentials/{name}",
+       [](Web& web, Call call) { web.Credentials(call.request, call.words, call.reply); }},
+      {"GET", "pass", [](Web& web, Call call) { web.NodePass(call.request, call.reply); }},
+      {"GET", "openapi.json",
+       [](Web&, Call call) { call.reply(http::StaticResponse(call.request, *FindWebFile("openapi.json"))); }},
   };
-  if (what == "apps" && path.size() == 2) {
-    const App* app = named();
-    return app ? answer(OwnApp(*app, http::CallerOf(request))) : OwnError(reply, 404, "no such application");
+  return kRoutes;
+}
+
+void Web::Own(const http::Request& request, const Segments& path, const Reply& reply) {
+  const auto route = http::FindRoute(OwnRoutes(), request.method, path);
+  if (route.row != nullptr) return route.row->answer(*this, {request, route.words, reply});
+  if (!route.methods.empty()) return OwnError(reply, 405, "this takes " + route.methods + " alone");
+  std::string known;  // the first words
+  for (const OwnRoute& row : OwnRoutes()) {
+    const std::string_view word = row.path.substr(0, row.path.find('/'));
+    if (!known.ends_with(word)) known += (known.empty() ? "" : ", ") + std::string(word);
   }
-  if (what == "apps" && path.size() == 3 && path[2] == "when") {
-    const App* app = named();
-    return app ? AppWhen(request, *app, reply) : OwnError(reply, 404, "no such application");
-  }
-  OwnError(reply, 404,
-           "unknown; there are cluster, ha, apps, queues, nodes, events, history, past, what-if, credentials, pass and "
-           "openapi.json");
+  OwnError(reply, 404, "unknown; there are " + known);
+}
+
+const App* Web::OwnNamedApp(const OwnCall& call) const {
+  const base::Result<model::ApplicationId> id = model::ParseApplicationId(call.words[0]);
+  const App* app = id.ok() ? manager_.core().FindApp(*id) : nullptr;
+  if (app == nullptr) OwnError(call.reply, 404, "no such application");
+  return app;
 }
 
 Document Web::OwnCluster() {

@@ -51,6 +51,13 @@ endpoints::rest::Document MaintenanceDocument(const Maintenance& maintenance, co
 /// dao/AppTimeoutInfo.
 endpoints::rest::Document TimeoutDocument(const App& app, base::WallTime now);
 
+/// Some beans are written without their root in JSON: "" then, `root` for XML.
+std::string_view BareRoot(const http::Request& request, std::string_view root);
+/// No resource has this address: a page, as Hadoop's container gives it, and no exception.
+http::Response NotFound();
+/// An error of Fairlead's own REST.
+void OwnError(const http::Server::Reply& reply, int status, const std::string& message);
+
 /// PUT ?op=CANCELDELEGATIONTOKEN&token=T, without a login (DelegationTokenAuthenticationHandler).
 void CancelByHolder(DelegationTokens& tokens, const http::Request& request, const http::Server::Reply& reply);
 

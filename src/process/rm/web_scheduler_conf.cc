@@ -5,6 +5,7 @@
 
 #include "endpoints/rest/request_body.h"
 #include "process/rm/web.h"
+#include "process/rm/web_resources.h"
 
 // /ws/v1/cluster/scheduler-conf (RMWebServices.getSchedulerConfiguration, updateSchedulerConfiguration,
 // validateAndGetSchedulerConfiguration, formatSchedulerConfiguration): what `yarn schedulerconf` calls.
