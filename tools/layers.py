@@ -79,7 +79,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "engine/records": "base",
     "engine/plan": "base engine/records",
     "engine/settings": "base tasks wire/hadoop_rpc wire/json wire/spark_transport wire/xml",
-    "engine/io": "base engine/plan engine/records engine/settings env_posix process/http wire/json",
+    "engine/io": "base endpoints/yarn engine/plan engine/records engine/settings env env_posix process/http wire/json",
     "engine/shuffle": "base engine/io engine/plan engine/records wire/spark_shuffle",
     "engine/kernels": "engine/io engine/plan engine/records engine/shuffle",
     "engine/history": "base engine/io engine/plan engine/records env process/driver wire/json",
@@ -113,8 +113,8 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "shell/callers": "base config endpoints/yarn env_posix process/login shell/base shell/kerberos",
     "shell/tls": "base config env env_openssl process/tls",
     "shell/client":
-        "base config endpoints/yarn env_kerberos env_posix process/http process/login process/rpc process/tls "
-        "shell/callers shell/kerberos shell/tls wire/hadoop_rpc wire/json wire/yarn",
+        "base config endpoints/yarn env env_kerberos env_posix process/http process/login process/rpc process/tls "
+        "shell/base shell/callers shell/kerberos shell/tls wire/hadoop_rpc wire/json wire/yarn",
     "shell/shuffle":
         "base config env env_posix process/http process/nm process/shuffle shell/base wire/json wire/spark_shuffle "
         "wire/spark_transport",

@@ -16,9 +16,11 @@
 #include "base/text.h"
 #include "cluster_command.h"
 #include "config/rm_members.h"
+#include "endpoints/yarn/credentials.h"
 #include "engine/settings/pools_file.h"
 #include "engine/settings/spark_settings.h"
 #include "model/ids.h"
+#include "shell/client/hdfs_tokens.h"
 #include "table.h"
 #include "wire/json/json.h"
 #include "wire/yarn/client.h"
@@ -98,6 +100,20 @@ std::string Addresses(const config::HadoopConf& conf, const std::string& key) {
   return out;
 }
 
+/// By which driver and executors read and write a secured HDFS.
+base::Result<std::string> TokensFor(const SubmitOptions& options, const Cluster& cluster) {
+  const auto named = options.job.spark.find(engine::kHadoopFileSystems);
+  const std::vector<std::string> file_systems =
+      named == options.job.spark.end() ? std::vector<std::string>{} : base::SplitTrimmed(named->second, ',');
+  const auto tokens = shell::FetchHdfsTokens(cluster.settings.conf, cluster.client->user(), file_systems);
+  if (!tokens.ok()) return tokens.error();
+  if (!tokens->no_default.empty()) {
+    std::fprintf(stderr, "fairlead submit: note: the job cannot use fs.defaultFS: %s\n",
+                 base::VisibleText(tokens->no_default).c_str());
+  }
+  return tokens->credentials.tokens.empty() ? "" : endpoints::yarn::EncodeCredentials(tokens->credentials);
+}
+
 yarn::ContainerLaunchContextProto LaunchContext(const SubmitOptions& options, const Cluster& cluster,
                                                 const JobFile& job, const std::string& application) {
   yarn::ContainerLaunchContextProto launch;
@@ -166,7 +182,10 @@ base::Result<std::string> SubmitJob(const SubmitOptions& options, Cluster& clust
   context.resource.emplace().memory = options.driver_memory_mib;
   context.resource->virtual_cores = 1;
   if (options.max_attempts > 0) context.max_app_attempts = options.max_attempts;
+  const auto tokens = TokensFor(options, cluster);
+  if (!tokens) return tokens.error();
   context.am_container_spec = LaunchContext(options, cluster, job, text);
+  if (!tokens->empty()) context.am_container_spec->tokens = *tokens;
   if (!options.viewers.empty()) {
     auto& list = context.am_container_spec->application_acls.emplace_back();
     list.access_type = yarn::ApplicationAccessTypeProto::kViewApp;

@@ -66,4 +66,15 @@ std::vector<std::string> OwnHostNames() {
   return names;
 }
 
+std::string Ipv4Of(const std::string& host) {
+  addrinfo hints{};
+  hints.ai_family = AF_INET;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) return "";
+  std::string text = TextOf(AF_INET, &reinterpret_cast<const sockaddr_in*>(found->ai_addr)->sin_addr);
+  ::freeaddrinfo(found);
+  return text;
+}
+
 }  // namespace fairlead::env_posix

@@ -9,4 +9,7 @@ namespace fairlead::env_posix {
 /// and what /etc/hosts calls its addresses. Asks the resolver: for the start of a daemon.
 std::vector<std::string> OwnHostNames();
 
+/// An IPv4 address of a host, which tokens name services by; "" where it has none. Asks the resolver, and may wait.
+std::string Ipv4Of(const std::string& host);
+
 }  // namespace fairlead::env_posix

@@ -183,6 +183,29 @@ def kerberos_hdfs_logs(cluster, work):
         assert token not in (cluster.directory / log).read_text(), f"a token is in {log}"
 
 
+@case("all", spec=IN_HDFS, own_cluster=True)
+def kerberos_engine_hdfs(cluster, work):
+    """`fairlead submit` gets a token of the secured HDFS with the caller's ticket; driver and executors read and write there with it, and it ends
+    with the job. Without a ticket the job is refused before it runs."""
+    hdfs = cluster.hdfs
+    words = work / "words"
+    words.write_text("red blue\nblue\n" * 20000)
+    hdfs.shell("-mkdir", "-p", hdfs.uri + "/jobs")
+    hdfs.shell("-chmod", "1777", hdfs.uri + "/jobs")
+    hdfs.shell("-put", words, hdfs.uri + "/jobs/words")
+    command = [peers.BINARY, "submit", "--hadoop-conf", cluster.conf, "--executors", "2", "--executor-memory", "256", "--event-log", work,
+               peers.ROOT / "build/examples/word_count", hdfs.web + "/jobs/words", hdfs.web + "/jobs/out"]
+
+    def submit(environment):
+        return subprocess.run([str(word) for word in command], cwd=work, env=environment, capture_output=True, text=True, timeout=180)
+    stranger = submit(cluster.client_environment() | cluster.kdc.without_ticket("nobody"))
+    assert stranger.returncode != 0 and "kinit" in stranger.stderr, stranger.stderr
+    require_success(submit(cluster.client_environment()), "the job")
+    shown = hdfs.shell("-cat", hdfs.uri + "/jobs/out/part-*")
+    assert sorted(shown.split()) == sorted(["red", "20000", "blue", "40000"]), shown
+    cluster.wait(lambda: "Token cancellation requested" in (cluster.directory / "namenode.log").read_text(), "the token's end", 60)
+
+
 @case("all", spec=dataclasses.replace(IN_HDFS, hdfs_site=tuple(MORTAL.items()),
                                       yarn_site=(*GATHERED, ("yarn.resourcemanager.proxy-user-privileges.enabled", "true"))), own_cluster=True)
 def kerberos_hdfs_tokens_beyond_life(cluster, work):

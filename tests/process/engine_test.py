@@ -431,10 +431,11 @@ class AsOneProcess(unittest.TestCase):
         self.scratch.mkdir()
         self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
 
-    def run_job(self, memory_mib, *job):
+    def run_job(self, memory_mib, *job, environment=()):
         """The run, and the most memory (MiB) that its process had."""
         command = [FAULTS, "--local[2]", "--memory", memory_mib, "--scratch", self.scratch, *job]
-        with subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        with subprocess.Popen([str(word) for word in command], env=os.environ | dict(environment), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True) as process:
             out, err = process.stdout.read(), process.stderr.read()
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
@@ -493,6 +494,21 @@ class AsOneProcess(unittest.TestCase):
         code, _, err, _ = self.run_job(256, "copy", hdfs.url("/in"), hdfs.url("/deep/out"))
         self.assertEqual(code, 1)
         self.assertIn("it exists and is not empty", err)
+
+    def test_a_token_opens_a_secured_hdfs(self):
+        hdfs = self.on_hdfs()
+        hdfs.secured = b"alice's"
+        hdfs.files |= {"/in": b"1\n2\n", "/deep": None}
+        code, _, err, _ = self.run_job(256, "copy", hdfs.url("/in"), hdfs.url("/deep/none"))
+        self.assertEqual(code, 1)
+        self.assertIn("Failed to obtain user group information", err)
+        file = self.directory / "tokens"
+        for service, opens in ((b"127.0.0.1:8020", True), (b"127.0.0.2:8020", False)):
+            with self.subTest(service):
+                file.write_bytes(fake_hdfs.token_file(hdfs.secured, service))
+                code, _, err, _ = self.run_job(256, "copy", hdfs.url("/in"), hdfs.url("/deep/out"), environment={"HADOOP_TOKEN_FILE_LOCATION": str(file)})
+                self.assertEqual(code, 0 if opens else 1, err)
+        self.assertEqual(b"".join(data for name, data in sorted(hdfs.files.items()) if name.startswith("/deep/out/part-")), b"1\n2\n")
 
     def test_a_hdfs_that_refuses_is_a_clear_error_and_leaves_nothing(self):
         hdfs = self.on_hdfs()

@@ -1,6 +1,7 @@
 """A small HDFS with the WebHDFS interface in one process: NameNode and DataNodes, with a root of its own in memory. As Hadoop's it sends
 who reads or writes bytes to the DataNode, answers with RemoteException, does not replace files by a rename and makes no missing parents
 for one."""
+import base64
 import http.server
 import json
 import threading
@@ -10,7 +11,8 @@ import urllib.parse
 class FakeHdfs:
     """`files` maps absolute paths to bytes, or to None for a directory. `fail` may refuse: function of (operation, path) -> bool. `blocks`
     maps paths to what the NameNode says of their blocks; without an entry it is of a release that does not know the question. Data is read
-    from `data_host`, which may be any of HOSTS. A `full` DataNode refuses what is written before it has it."""
+    from `data_host`, which may be any of HOSTS. A `full` DataNode refuses what is written before it has it. With `secured` its NameNode
+    lets those in who show a delegation token with this identifier."""
 
     HOSTS = ("127.0.0.1", "127.0.0.2")
 
@@ -21,6 +23,7 @@ class FakeHdfs:
         self.blocks = {}
         self.data_host = self.HOSTS[0]
         self.full = False
+        self.secured = None
         self.lock = threading.Lock()
         hdfs = self
 
@@ -64,6 +67,8 @@ class FakeHdfs:
                 self.reply(request, 403, {"RemoteException": {"exception": "DSQuotaExceededException", "message": "no room"}})
                 return self.body_of(request)
         body = self.body_of(request)
+        if self.secured and not on_data_node and not self.is_shown(words):
+            return self.reply(request, 401, {"RemoteException": {"exception": "SecurityException", "message": "Failed to obtain user group information"}})
         with self.lock:
             self.operations.append((operation, path, on_data_node))
             if self.fail(operation, path):
@@ -74,6 +79,11 @@ class FakeHdfs:
                 location = f"http://{self.data_host}:{self.port}/data{request.path}"
                 return self.reply(request, 307, {}, location)
             getattr(self, operation.lower())(request, path, words, body)
+
+    def is_shown(self, words):
+        text = words.get("delegation", "")
+        token = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        return "user.name" not in words and token[1:].startswith(self.secured) and token[0] == len(self.secured)
 
     @staticmethod
     def body_of(request):
@@ -159,3 +169,12 @@ class FakeHdfs:
         for name in gone:
             del self.files[name]
         return len(gone)
+
+
+def token_file(identifier, service):
+    """What Hadoop's clients and containers have in HADOOP_TOKEN_FILE_LOCATION: one token of HDFS (Credentials.writeTokenStorageToStream)."""
+    def field(data):
+        assert len(data) < 128
+        return bytes([len(data)]) + data
+    token = b"".join(field(part) for part in (identifier, b"password", b"HDFS_DELEGATION_TOKEN", service))
+    return b"HDTS\0" + bytes([1]) + field(service) + token + bytes([0])

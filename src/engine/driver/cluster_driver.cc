@@ -17,6 +17,7 @@
 #include "engine/driver/progress.h"
 #include "engine/driver/signals.h"
 #include "engine/history/event_log.h"
+#include "engine/io/hdfs_tokens.h"
 #include "engine/io/job_files.h"
 #include "engine/records/errors.h"
 #include "engine/settings/spark_settings.h"
@@ -136,6 +137,7 @@ pd::ExecutorLaunch Cluster::MakeLaunch(const env::Endpoint& driver) {
   launch.environment = {{kEnvJobSettings, EncodeJobSettings(settings)}};
   launch.command = {"./job", "--executor"};
   endpoints::yarn::Credentials credentials;
+  credentials.tokens = HdfsTokens();
   credentials.secrets[kSecretAlias] = secret_;
   launch.tokens = EncodeCredentials(credentials);
   launch.shuffle_service = settings_.shuffle_port > 0;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "engine/io/hdfs_tokens.h"
 #include "engine/io/job_files.h"
 #include "engine/records/errors.h"
 #include "env_posix/posix_loop.h"
@@ -23,14 +24,20 @@ constexpr uint64_t kAnswerMax = 64 << 20;  // of the NameNode: a listing
 
 base::Result<http::ClientRequest> Parse(const std::string& path) { return http::ParseUrl(path, WebHdfs::kScheme, 0); }
 
+/// As whom this process asks a NameNode: by a token of it, else as a user whom it believes.
+std::string Caller(const std::string& host) {
+  if (const std::string token = DelegationFor(host); !token.empty()) return "&delegation=" + token;
+  const std::string user = Environment("HADOOP_USER_NAME", Environment("USER", ""));
+  return user.empty() ? "" : "&user.name=" + http::PercentEncode(user);
+}
+
 /// An operation on a path, for the NameNode.
 http::ClientRequest Operation(const char* method, const std::string& path, const std::string& operation) {
   base::Result<http::ClientRequest> request = Parse(path);
   if (!request.ok()) throw TaskError(path + ": not of the form webhdfs://HOST:PORT/PATH");
-  const std::string user = Environment("HADOOP_USER_NAME", Environment("USER", ""));
   request->method = method;
   request->target = "/webhdfs/v1" + http::PercentEncode(request->target, http::Slashes::kKept) + "?op=" + operation +
-                    (user.empty() ? "" : "&user.name=" + http::PercentEncode(user));
+                    Caller(request->endpoint.host);
   return std::move(*request);
 }
 

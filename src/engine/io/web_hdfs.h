@@ -9,9 +9,10 @@
 
 namespace fairlead::engine {
 
-/// Files of a HDFS by its REST interface (Hadoop: WebHDFS REST API, org.apache.hadoop.hdfs.web.WebHdfsFileSystem), with
-/// simple authentication: the user is HADOOP_USER_NAME, else USER. Paths are webhdfs://HOST:PORT/PATH of the NameNode's
-/// HTTP address. A connection per request; a peer that is silent for a minute is an error. Thread-safe.
+/// Files of a HDFS by its REST interface (Hadoop: WebHDFS REST API, org.apache.hadoop.hdfs.web.WebHdfsFileSystem), by a
+/// delegation token of it (hdfs_tokens.h), else as the user HADOOP_USER_NAME, or USER. Paths are
+/// webhdfs://HOST:PORT/PATH of the NameNode's HTTP address. A connection per request; a peer that is silent for a
+/// minute is an error. Thread-safe.
 class WebHdfs : public FileSystem {
  public:
   static constexpr std::string_view kScheme = "webhdfs://";

@@ -9,6 +9,7 @@
 #include "endpoints/yarn/credentials.h"
 #include "endpoints/yarn/text_bounds.h"
 #include "endpoints/yarn/tokens.h"
+#include "endpoints/yarn/url_token.h"
 #include "process/http/json_text.h"
 #include "process/login/node_pass.h"
 #include "wire/hadoop_rpc/base64.h"
@@ -26,7 +27,6 @@ constexpr std::string_view kBasic = "Basic";
 constexpr std::string_view kTokenParameter = "delegation";
 constexpr std::string_view kDoAs = "doAs";
 constexpr std::string_view kUserName = "user.name";
-constexpr size_t kUrlTokenMax = 16 << 10;
 /// The cookie of a browser that was sent for a pass.
 constexpr std::string_view kSent = "sent";
 
@@ -97,28 +97,6 @@ endpoints::yarn::Caller RpcCallerOf(const http::Request& request) {
   return caller;
 }
 
-std::string EncodeUrlToken(const endpoints::yarn::RpcToken& token) {
-  std::string bytes;
-  endpoints::yarn::AppendWritableToken(bytes, token);
-  std::string text = wire::hadoop_rpc::EncodeBase64(bytes);
-  std::ranges::replace(text, '+', '-');
-  std::ranges::replace(text, '/', '_');
-  while (text.ends_with('=')) text.pop_back();
-  return text;
-}
-
-base::Result<endpoints::yarn::RpcToken> DecodeUrlToken(std::string_view text) {
-  std::string padded(text.substr(0, kUrlTokenMax + 1));
-  if (padded.size() > kUrlTokenMax) return base::Error{"the token is too long"};
-  std::ranges::replace(padded, '-', '+');
-  std::ranges::replace(padded, '_', '/');
-  while (padded.ends_with('=')) padded.pop_back();
-  while (padded.size() % 4 != 0) padded.push_back('=');
-  const std::optional<std::string> bytes = wire::hadoop_rpc::DecodeBase64(padded);
-  if (!bytes) return base::Error{"the token is no BASE64URL"};
-  return endpoints::yarn::ParseWritableToken(*bytes);
-}
-
 /// One request on its way in.
 struct WebLogin::Visit {
   http::Request request;
@@ -180,7 +158,7 @@ bool WebLogin::ByToken(const Held& visit) {
   Drop(asked, {kTokenParameter, kDoAs});  // a token is its user's, and he acts for nobody
   const std::string invalid = "org.apache.hadoop.security.authentication.client.AuthenticationException";
   if (!options_.token) return Refuse(visit, invalid, "no delegation tokens are taken here"), true;
-  const base::Result<endpoints::yarn::RpcToken> token = DecodeUrlToken(text);
+  const base::Result<endpoints::yarn::RpcToken> token = endpoints::yarn::DecodeUrlToken(text);
   if (!token.ok()) return Refuse(visit, invalid, token.error().message), true;
   const base::Result<endpoints::yarn::TokenSecret> secret = options_.token(token->identifier);
   if (!secret.ok()) return Refuse(visit, invalid, secret.error().message), true;
@@ -207,7 +185,8 @@ void WebLogin::ByConnection(const Held& visit) {
   const std::string_view shown = std::string_view(said).substr(std::min(said.size(), space + 1));
   if (boost::algorithm::iequals(scheme, kBearer)) return ByCredential(visit, shown);
   if (boost::algorithm::iequals(scheme, kBasic)) {
-    const auto words = shown.size() > kUrlTokenMax ? std::nullopt : wire::hadoop_rpc::DecodeBase64(shown);
+    const auto words =
+        shown.size() > endpoints::yarn::kUrlTokenMax ? std::nullopt : wire::hadoop_rpc::DecodeBase64(shown);
     if (!words) return AskForCredential(visit, "the password cannot be read");
     return ByCredential(visit, std::string_view(*words).substr(std::min(words->size(), words->find(':') + 1)));
   }
@@ -257,7 +236,7 @@ void WebLogin::ByCredential(const Held& visit, std::string_view text) {
   http::Request& asked = visit->request;
   asked.visitor.reset();
   Drop(asked, {kUserName, kDoAs});  // a credential is its user's, and he acts for nobody
-  const size_t dot = text.size() > kUrlTokenMax ? text.npos : text.rfind('.');
+  const size_t dot = text.size() > endpoints::yarn::kUrlTokenMax ? text.npos : text.rfind('.');
   if (dot == text.npos) return AskForCredential(visit, "this is no credential");
   if (!options_.credential) return AskForCredential(visit, "no credentials are taken here");
   const base::Result<endpoints::yarn::TokenSecret> secret = options_.credential(text.substr(0, dot));

@@ -109,8 +109,4 @@ http::Server::Vouch VouchOf(const WebSecurity& security);
 /// Who asks, as RPC would have it.
 endpoints::yarn::Caller RpcCallerOf(const http::Request& request);
 
-/// A token in the form in which addresses and headers carry it (Token.encodeToUrlString).
-std::string EncodeUrlToken(const endpoints::yarn::RpcToken& token);
-base::Result<endpoints::yarn::RpcToken> DecodeUrlToken(std::string_view text);
-
 }  // namespace fairlead::process::login

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "endpoints/yarn/url_token.h"
 #include "process/login/cookie.h"
 #include "process/login/web_login.h"
 #include "wire/hadoop_rpc/base64.h"
@@ -67,8 +68,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     const auto read = login::Verify(*cookie, "s", "kerberos", 0);
     FL_CHECK(read && read->user == text && read->principal == text, "a cookie that says another thing");
   }
-  if (const auto token = login::DecodeUrlToken(text); token.ok()) {
-    const auto again = login::DecodeUrlToken(login::EncodeUrlToken(*token));
+  if (const auto token = endpoints::yarn::DecodeUrlToken(text); token.ok()) {
+    const auto again = endpoints::yarn::DecodeUrlToken(endpoints::yarn::EncodeUrlToken(*token));
     FL_CHECK(again.ok() && *again == *token, "a token that changes");
   }
   (void)fairlead::wire::hadoop_rpc::DecodeBase64(text);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "endpoints/yarn/url_token.h"
 #include "env_sim/sim_gss.h"
 #include "env_sim/world.h"
 #include "wire/hadoop_rpc/base64.h"
@@ -161,16 +162,16 @@ TEST_F(WebLoginTest, ForgedAndEndedCookiesAreNoneAndThoseOfOthersWithTheSecretAr
 
 TEST_F(WebLoginTest, ATokenIsItsUsersAndLeavesTheAddress) {
   Begin();
-  const std::string token = EncodeUrlToken({"identifier", "password", "RM_DELEGATION_TOKEN", ""});
+  const std::string token = endpoints::yarn::EncodeUrlToken({"identifier", "password", "RM_DELEGATION_TOKEN", ""});
   EXPECT_EQ(Ask(Get("/cluster?a=b&delegation=" + token + "&doAs=root")).status, 200);
   EXPECT_EQ(RpcCallerOf(*seen_).user, "bob");
   EXPECT_EQ(RpcCallerOf(*seen_).real_user, "livy");
   EXPECT_TRUE(RpcCallerOf(*seen_).by_token());
   EXPECT_EQ(seen_->target, "/cluster?a=b");
   EXPECT_EQ(Ask(Get("/", {{"X-Hadoop-Delegation-Token", token}})).status, 200);
-  for (const std::string& bad :
-       {EncodeUrlToken({"identifier", "guessed", "k", ""}), EncodeUrlToken({"other", "p", "k", ""}), token.substr(0, 9),
-        std::string("!"), std::string(20'000, 'A')}) {
+  for (const std::string& bad : {endpoints::yarn::EncodeUrlToken({"identifier", "guessed", "k", ""}),
+                                 endpoints::yarn::EncodeUrlToken({"other", "p", "k", ""}), token.substr(0, 9),
+                                 std::string("!"), std::string(20'000, 'A')}) {
     const http::Response answer = Ask(Get("/?delegation=" + bad));
     EXPECT_EQ(answer.status, 403) << bad.substr(0, 100);
     EXPECT_EQ(answer.body.find("password\":"), std::string::npos);

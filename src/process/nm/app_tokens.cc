@@ -6,7 +6,7 @@
 
 #include "base/stored.h"
 #include "endpoints/yarn/rm_convert.h"
-#include "process/login/web_login.h"
+#include "endpoints/yarn/url_token.h"
 
 namespace fairlead::process::nm {
 
@@ -25,7 +25,7 @@ std::vector<FileSystemToken> OfFileSystems(const endpoints::yarn::Credentials& c
     if (out.size() == kTokensMost) break;
     endpoints::yarn::RpcToken shown = token;
     shown.kind = kHdfs;
-    out.push_back({token.kind, token.service, login::EncodeUrlToken(shown)});
+    out.push_back({token.kind, token.service, endpoints::yarn::EncodeUrlToken(shown)});
   }
   return out;
 }

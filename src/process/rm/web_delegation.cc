@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "endpoints/rest/request_body.h"
+#include "endpoints/yarn/url_token.h"
 #include "process/login/web_login.h"
 #include "process/rm/web.h"
 #include "process/rm/web_resources.h"
@@ -40,7 +41,7 @@ std::optional<http::Response> PageWithoutTicket(const http::Request& request) {
 
 Document TokenDocument(const RpcToken& token, const std::string& renewer, const DelegationTokens::About& about) {
   return Document::Object()
-      .Add("token", login::EncodeUrlToken(token))
+      .Add("token", endpoints::yarn::EncodeUrlToken(token))
       .Add("renewer", renewer)
       .Add("owner", about.owner)
       .Add("kind", token.kind)
@@ -73,7 +74,7 @@ void Web::DelegationToken(const http::Request& request, const Segments& path, co
   if (!renews && !cancels)
     return reply(Error(request, 405, "WebApplicationException", "The method is not allowed here."));
   const std::string_view said = http::FindHeader(request.headers, kTokenHeader);
-  const base::Result<RpcToken> token = login::DecodeUrlToken(said);
+  const base::Result<RpcToken> token = endpoints::yarn::DecodeUrlToken(said);
   if (said.empty() || !token.ok()) {
     return reply(Error(request, 400, "BadRequestException",
                        "java.lang.Exception: " + (said.empty() ? "Header '" + std::string(kTokenHeader) +
@@ -105,12 +106,12 @@ bool Web::DelegationOperation(const http::Request& request, const Reply& reply) 
     tokens.Get(caller, std::string(Asked(request.query, "renewer")),
                [reply](const base::Result<RpcToken, RemoteException>& token) {
                  if (!token.ok()) return reply(Refusal(token.error()));
-                 const Document url = Document::Object().Add("urlString", login::EncodeUrlToken(*token));
+                 const Document url = Document::Object().Add("urlString", endpoints::yarn::EncodeUrlToken(*token));
                  reply(http::JsonResponse(200, Document::Object().Add("Token", url).ToJson("")));
                });
     return true;
   }
-  const base::Result<RpcToken> token = login::DecodeUrlToken(Asked(request.query, "token"));
+  const base::Result<RpcToken> token = endpoints::yarn::DecodeUrlToken(Asked(request.query, "token"));
   if (!token.ok()) return reply(http::TextResponse(400, token.error().message + "\n")), true;
   tokens.Renew(caller, *token, [reply](const base::Result<int64_t, RemoteException>& until) {
     if (!until.ok()) return reply(Refusal(until.error()));
@@ -125,7 +126,7 @@ void CancelByHolder(DelegationTokens& tokens, const http::Request& request, cons
     return reply(http::TextResponse(400, "Operation [CANCELDELEGATIONTOKEN] requires the parameter [token]\n"));
   }
   const auto none = [reply] { reply(http::TextResponse(404, "Invalid delegation token, cannot cancel\n")); };
-  const base::Result<RpcToken> token = login::DecodeUrlToken(text);
+  const base::Result<RpcToken> token = endpoints::yarn::DecodeUrlToken(text);
   if (!token.ok()) return none();
   tokens.CancelByHolder(*token, [reply, none](const base::Result<bool, RemoteException>& done) {
     done.ok() ? reply(http::TextResponse(200, "")) : none();

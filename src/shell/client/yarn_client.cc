@@ -17,6 +17,7 @@
 #include "process/rpc/rpc_client.h"
 #include "process/tls/tls_net.h"
 #include "shell/callers/credential.h"
+#include "shell/client/client_login.h"
 #include "shell/client/ha_client.h"
 #include "shell/kerberos/kerberos.h"
 #include "shell/tls/tls.h"
@@ -32,7 +33,6 @@ using process::rpc::RpcError;
 using process::rpc::RpcErrorKind;
 
 constexpr char kHttps[] = "https://";
-constexpr Duration kCallTimeout = Duration::Seconds(30);
 constexpr int64_t kRetryPauseMs = 200;
 constexpr Duration kPatience = Duration::Millis(500);
 constexpr Duration kPatienceForTakeover = Duration::Seconds(20);
@@ -43,66 +43,6 @@ struct Manager {
   env::Endpoint rpc;
   env::Endpoint web;
 };
-
-/// An address that may be a wildcard as one that can be connected to.
-env::Endpoint Connectable(env::Endpoint endpoint) {
-  if (endpoint.host == "0.0.0.0" || endpoint.host == "::") endpoint.host = "127.0.0.1";
-  return endpoint;
-}
-
-/// As whom the process' user calls.
-struct ClientLogin {
-  std::unique_ptr<env::Gss> gss;  // with the ticket of kinit; null without Kerberos
-  std::string manager_principal;
-  std::string web_principal;  // "HTTP/_HOST@EXAMPLE.COM"; empty: pages take no ticket
-  wire::hadoop_rpc::Protections protections;
-  std::string credential;         // fairlead.auth.credential; empty: there is none
-  std::string scheme;             // of the cluster's pages
-  std::shared_ptr<env::Tls> tls;  // null where they are plain
-};
-
-base::Result<ClientLogin> ReadLogin(env::Loop& loop, const config::HadoopConf& conf) {
-  ClientLogin out;
-  out.protections = ReadProtections(conf);
-  out.scheme = WebScheme(conf);
-  out.credential = conf.String(kCredential);
-  if (!out.credential.empty() && !CredentialToken(out.credential)) {
-    conf.Refuse(kCredential, "this is no credential; 'fairlead credentials make' makes a file with one");
-  }
-  if (IsHttpsOnly(conf) || conf.IsSet("fairlead.tls.ca")) {
-    const auto disk = env_posix::MakePosixDisk();
-    auto tls = OpenClientTls(conf, *disk);
-    if (!tls.ok()) return tls.error();
-    out.tls = std::move(*tls);
-  }
-  if (IsKerberos(conf)) {
-    out.manager_principal = conf.String(kManagerPrincipal, "");
-    if (out.manager_principal.empty()) {
-      conf.Refuse(kManagerPrincipal,
-                  "with Kerberos the resource manager shows by it who it is; write "
-                  "SERVICE/_HOST@REALM as the resource manager has it");
-    }
-    base::Result<std::unique_ptr<env::Gss>> gss = env_kerberos::MakeGss(loop, {});
-    if (!gss.ok()) return gss.error();
-    out.gss = std::move(*gss);
-    out.web_principal = WebPrincipal(conf, out.manager_principal);
-  }
-  if (!conf.errors().empty()) return base::Error{conf.ErrorText()};
-  return out;
-}
-
-/// HADOOP_PROXY_USER, or "".
-std::string ProxyUser() {
-  const char* name = std::getenv("HADOOP_PROXY_USER");
-  return name != nullptr ? name : "";
-}
-
-endpoints::yarn::RpcUser UserOf(const std::string& user, std::string manager_principal, const std::string& credential) {
-  if (!credential.empty()) return {user, "", CredentialToken(credential)};
-  const std::string proxy = ProxyUser();
-  if (proxy.empty()) return {user, "", std::nullopt, std::move(manager_principal)};
-  return {proxy, user, std::nullopt, std::move(manager_principal)};
-}
 
 class BlockingYarnClient final : public YarnClient {
  public:

@@ -1,16 +1,13 @@
 #include "shell/nm/web_hdfs.h"
 
-#include <arpa/inet.h>
-#include <netdb.h>
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <cctype>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "env/net.h"
+#include "env_posix/host_names.h"
 #include "process/http/http.h"
+#include "shell/base/hdfs_services.h"
 #include "wire/json/json.h"
 
 namespace fairlead::shell {
@@ -41,22 +38,8 @@ struct Scheme {
   const char* kind;
   uint16_t port;
 };
-constexpr Scheme kSchemes[] = {{"hdfs", "HDFS_DELEGATION_TOKEN", 8020},
-                               {"webhdfs", "WEBHDFS delegation", 9870},
-                               {"swebhdfs", "SWEBHDFS delegation", 9871}};
-
-/// IPv4, as tokens have it; "" where there is none.
-std::string AddressOf(const std::string& host) {
-  addrinfo hints{};
-  hints.ai_family = AF_INET;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (::getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) return "";
-  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owned(found, ::freeaddrinfo);
-  char text[INET_ADDRSTRLEN] = {};
-  ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(found->ai_addr)->sin_addr, text, sizeof text);
-  return text;
-}
+constexpr Scheme kSchemes[] = {
+    {"hdfs", kHdfsTokenKind, 8020}, {"webhdfs", "WEBHDFS delegation", 9870}, {"swebhdfs", "SWEBHDFS delegation", 9871}};
 
 }  // namespace
 
@@ -76,7 +59,7 @@ std::string TokenFor(const std::vector<process::nm::FileSystemToken>& tokens, co
   if (!at.ok()) return "";
   for (char& c : at->host) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   if (std::string named = find(at->ToString()); !named.empty()) return named;
-  at->host = AddressOf(at->host);
+  at->host = env_posix::Ipv4Of(at->host);
   return find(at->ToString());
 }
 

@@ -1,8 +1,5 @@
 #include "shell/rm/settings.h"
 
-#include <arpa/inet.h>
-#include <netdb.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -13,6 +10,7 @@
 #include "config/allocation_file.h"
 #include "config/hadoop_conf.h"
 #include "config/rm_members.h"
+#include "env_posix/host_names.h"
 #include "env_posix/posix_loop.h"
 #include "profiles/profile.h"
 #include "profiles/sizes.h"
@@ -176,19 +174,6 @@ std::string StateDirectory(const HadoopConf& conf) {
     return uri;
   }
   return conf.String("hadoop.tmp.dir", "/tmp/hadoop") + "/yarn/system/rmstore";
-}
-
-// Only where lists are configured, once a registration and off the thread that decides.
-std::string AddressOfHost(const std::string& host) {
-  addrinfo hints{};
-  hints.ai_family = AF_INET;
-  hints.ai_socktype = SOCK_STREAM;
-  addrinfo* found = nullptr;
-  if (::getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0) return "";
-  char text[INET_ADDRSTRLEN] = {};
-  ::inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(found->ai_addr)->sin_addr, text, sizeof text);
-  ::freeaddrinfo(found);
-  return text;
 }
 
 base::Result<std::string> ReadQueueFile(const std::string& file) {
@@ -489,9 +474,9 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std
     wrong.Note(rules.error().message);
   }
   out.manager.security.admission.groups_of = out.manager.groups_of;
-  out.manager.renewal.issue = ReadIssueRules(conf, AddressOfHost);
+  out.manager.renewal.issue = ReadIssueRules(conf, env_posix::Ipv4Of);
   // Lists may name a host by its address, and nodes that the kernel's word makes known are on this machine.
-  if (!include.empty() || !exclude.empty() || out.manager.security.web.callers) out.manager.ip_of = AddressOfHost;
+  if (!include.empty() || !exclude.empty() || out.manager.security.web.callers) out.manager.ip_of = env_posix::Ipv4Of;
   for (const std::string& error : conf.errors()) wrong.Note(error);
   if (!wrong.empty()) return wrong.All();
   WarnOfUnread(conf, {"yarn.resourcemanager.", "yarn.scheduler.", "fairlead.scheduler.", "fairlead.rm."},

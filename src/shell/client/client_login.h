@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "config/hadoop_conf.h"
+#include "endpoints/yarn/rpc_identity.h"
+#include "env/gss.h"
+#include "env/loop.h"
+#include "env/net.h"
+#include "env/tls.h"
+#include "wire/hadoop_rpc/sasl_layer.h"
+
+// What the commands' calls have in common.
+
+namespace fairlead::shell {
+
+inline constexpr base::Duration kCallTimeout = base::Duration::Seconds(30);
+
+/// An address that may be a wildcard as one that can be connected to.
+env::Endpoint Connectable(env::Endpoint endpoint);
+
+/// As whom the process' user calls.
+struct ClientLogin {
+  std::unique_ptr<env::Gss> gss;  // with the ticket of kinit; null without Kerberos
+  std::string manager_principal;
+  std::string web_principal;  // "HTTP/_HOST@EXAMPLE.COM"; empty: pages take no ticket
+  wire::hadoop_rpc::Protections protections;
+  std::string credential;         // fairlead.auth.credential; empty: there is none
+  std::string scheme;             // of the cluster's pages
+  std::shared_ptr<env::Tls> tls;  // null where they are plain
+};
+/// Errors name the keys that are wrong.
+base::Result<ClientLogin> ReadLogin(env::Loop& loop, const config::HadoopConf& conf);
+
+/// HADOOP_PROXY_USER, or "".
+std::string ProxyUser();
+
+/// `user`, or whom he acts for, at a server of that principal; by a credential where there is one.
+endpoints::yarn::RpcUser UserOf(const std::string& user, std::string principal, const std::string& credential);
+
+}  // namespace fairlead::shell
