@@ -129,6 +129,27 @@ def kerberos_hdfs_tokens(cluster, work):
         job.wait()
 
 
+@case("all", spec=dataclasses.replace(SECURED, hadoop=peers.HADOOP_VERSION, kerberos="authentication", hdfs=True, history=False, hdfs_site=tuple(SHORT.items())), own_cluster=True)
+def kerberos_webhdfs_tokens(cluster, work):
+    """A job brings a token that `hdfs fetchdt --webservice` got: the resource manager renews it at the NameNode's web port, and ends it with the job."""
+    tokens = work / "tokens"
+    fetched = cluster.java("org.apache.hadoop.hdfs.tools.DelegationTokenFetcher", "--webservice", f"http://localhost:{cluster.hdfs.http}", "--renewer", "yarn", tokens,
+                           timeout=120)
+    require_success(fetched, "fetchdt")
+    cluster.hdfs.shell("-mkdir", "-p", cluster.hdfs.uri + "/tmp", cluster.hdfs.uri + "/user/" + cluster.user)
+
+    def said(text):
+        return sum(1 for line in (cluster.directory / "namenode.log").read_text().splitlines() if text in line)
+    cluster.tokens = tokens
+    try:
+        run = cluster.example("pi", "2", "1000", cwd=work)
+    finally:
+        cluster.tokens = None
+    require_success(run, "pi")
+    assert said("Token renewal for identifier") >= 2, "that of HDFS, and that of WebHDFS"
+    cluster.wait(lambda: said("Token cancellation requested") >= 2, "the tokens' end", 60)
+
+
 # Tokens of HDFS beyond their greatest life, and logs that are gathered there. Nobody's name is believed by WebHDFS here (web_login).
 PROXY = {f"hadoop.proxyuser.yarn.{what}": "*" for what in ("users", "groups", "hosts")}
 MORTAL = {**SHORT, **PROXY, "dfs.namenode.delegation.token.max-lifetime": 40_000}

@@ -16,6 +16,7 @@
 #include "process/rm/service_support.h"
 #include "process/rm/submissions.h"
 #include "process/rm/token_services.h"
+#include "process/rm/web_token_service.h"
 #include "rm/life_cycles.h"
 
 namespace fairlead::process::rm {
@@ -229,6 +230,9 @@ void ResourceManager::OpenSubmissions() {
     manager.issues = issuer.kind == rules.kind;
     if (manager.issues) manager.default_service = rules.default_service;
     services.emplace(issuer.kind, MakeRpcTokenService(loop_, net_, issuer, options_.security.ForCalls(), manager));
+    if (issuer.web_principal.empty()) continue;
+    services.emplace(issuer.web_kind,
+                     MakeWebTokenService(loop_, net_, *options_.security.gss, issuer.web_principal, rules.timeout));
   }
   submissions_ = std::make_unique<Submissions>(loop_, *this, std::move(services), options_.renewal,
                                                [this](const std::string& text) { Warn(text); });

@@ -18,6 +18,8 @@ struct TokenIssuer {
   std::string key;        // in which the principal is written, for errors
   /// Where a token's service is: one address, or those of several name nodes; empty: it is none.
   std::function<std::vector<env::Endpoint>(const std::string& service)> addresses;
+  std::string web_kind = {};       // of tokens of the same daemons that their web ports renew, "WEBHDFS delegation"
+  std::string web_principal = {};  // and whose these ports are, "HTTP/_HOST@EXAMPLE.COM"
 };
 
 /// New tokens in the place of those that end (org.apache.hadoop.yarn.server.resourcemanager.security.

@@ -5,8 +5,11 @@
 
 #include <optional>
 
+#include "endpoints/yarn/url_token.h"
 #include "env_sim/sim_gss.h"
 #include "env_sim/world.h"
+#include "process/http/server.h"
+#include "process/rm/web_token_service.h"
 #include "process/rpc/rpc_server.h"
 #include "wire/hadoop_rpc/message_kinds.h"
 #include "wire/hadoop_rpc/security.h"
@@ -153,6 +156,59 @@ TEST_F(TokenServicesTest, WhatTheConfigurationLacksIsSaid) {
   EXPECT_EQ(nameless.error().why, "dfs.namenode.kerberos.principal is not set: nobody knows whose tokens these are");
   const Outcome nowhere = Renew(*Service({}, "nn/_HOST@EXAMPLE.COM"), token_);
   EXPECT_EQ(nowhere.error().why, "the service 'ha-hdfs:main' is no address, and no configured name");
+}
+
+/// A name node's web port: takes one ticket for HTTP/HOST a request.
+struct WebPort {
+  WebPort(env_sim::World& world, env_sim::SimRealm& realm, const std::string& host)
+      : machine(world.AddMachine(host)), gss(realm.As(machine.loop(), "HTTP/" + host + "@EXAMPLE.COM")) {
+    auto listens = http::Server::Listen(machine.loop(), machine.net(), {"0.0.0.0", 9870}, {{"nn1"}, {}, false},
+                                        [this](const http::Request& request, const http::Server::Reply& reply) {
+                                          asked = request.method + " " + std::string(request.target);
+                                          const auto shown = http::FindHeader(request.headers, "Authorization");
+                                          reply(shown.starts_with("Negotiate ") ? answer : http::TextResponse(401, ""));
+                                        });
+    EXPECT_TRUE(listens.ok());
+    server = std::move(*listens);
+  }
+  env_sim::Machine& machine;
+  std::unique_ptr<env::Gss> gss;
+  http::Response answer = http::JsonResponse(200, R"({"long":456})");
+  std::string asked;
+  std::unique_ptr<http::Server> server;
+};
+
+TEST_F(TokenServicesTest, WebHdfssTokensAreRenewedAtItsPort) {
+  WebPort port(world_, realm_, "nn1");
+  const auto service =
+      MakeWebTokenService(machine_.loop(), machine_.net(), *gss_, "HTTP/_HOST@EXAMPLE.COM", base::Duration::Seconds(5));
+  const endpoints::yarn::RpcToken token{"identifier", "password", "WEBHDFS delegation", "nn1:9870"};
+  const Outcome renewed = Renew(*service, token);
+  ASSERT_TRUE(renewed.ok()) << renewed.error().why;
+  EXPECT_EQ(*renewed, 456);
+  EXPECT_EQ(port.asked, "PUT /webhdfs/v1/?op=RENEWDELEGATIONTOKEN&token=" + endpoints::yarn::EncodeUrlToken(token));
+  service->Cancel(token);
+  world_.RunUntil(world_.now() + base::Duration::Seconds(10),
+                  [&] { return port.asked.find("CANCEL") != port.asked.npos; });
+  EXPECT_EQ(port.asked, "PUT /webhdfs/v1/?op=CANCELDELEGATIONTOKEN&token=" + endpoints::yarn::EncodeUrlToken(token));
+}
+
+TEST_F(TokenServicesTest, WebHdfssRefusalsAreFinalAndAStandbyIsNot) {
+  WebPort port(world_, realm_, "nn1");
+  const auto service =
+      MakeWebTokenService(machine_.loop(), machine_.net(), *gss_, "HTTP/_HOST@EXAMPLE.COM", base::Duration::Seconds(5));
+  const auto renew = [&](const std::string& at) {
+    return Renew(*service, {"identifier", "password", "WEBHDFS delegation", at}).error();
+  };
+  port.answer = http::JsonResponse(403, R"({"RemoteException":{"exception":"InvalidToken","message":"it is over"}})");
+  EXPECT_EQ(renew("nn1:9870").why, "HTTP status 403: it is over");
+  EXPECT_FALSE(renew("nn1:9870").may_pass);
+  port.answer = http::JsonResponse(403, R"({"RemoteException":{"exception":"StandbyException","message":"not here"}})");
+  EXPECT_TRUE(renew("nn1:9870").may_pass);
+  port.answer = http::JsonResponse(200, "[[");
+  EXPECT_EQ(renew("nn1:9870").why, "the answer cannot be read");
+  EXPECT_TRUE(renew("nn1:9999").may_pass) << "nobody answers";
+  EXPECT_EQ(renew("ha-hdfs:main").why, "the service 'ha-hdfs:main' is no address");
 }
 
 }  // namespace

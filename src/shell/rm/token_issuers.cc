@@ -26,6 +26,10 @@ std::vector<TokenIssuer> ReadTokenIssuers(const HadoopConf& conf) {
   hdfs.addresses = [services = HdfsServices(conf)](const std::string& service) {
     return services.AddressesOf(service);
   };
+  hdfs.web_kind = "WEBHDFS delegation";
+  if (const size_t realm = hdfs.principal.rfind('@'); realm != std::string::npos) {
+    hdfs.web_principal = "HTTP/_HOST" + hdfs.principal.substr(realm);
+  }
   TokenIssuer history;
   history.kind = "MR_DELEGATION_TOKEN";
   history.protocol = "org.apache.hadoop.mapreduce.v2.api.HSClientProtocolPB";

@@ -21,7 +21,9 @@ TEST(TokenIssuers, NameNodesAreFoundByAddressAndByNameService) {
   for (const char* bad : {"ha-hdfs:unknown", "ha-hdfs:other", "nowhere", ""}) {
     EXPECT_TRUE(issuers[0].addresses(bad).empty()) << bad;
   }
+  EXPECT_EQ(issuers[0].web_principal, "HTTP/_HOST@EXAMPLE.COM");
   EXPECT_EQ(issuers[1].kind, "MR_DELEGATION_TOKEN");
+  EXPECT_EQ(issuers[1].web_principal, "");
   EXPECT_EQ(issuers[1].principal, "");
 }
 
