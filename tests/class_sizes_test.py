@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 FUNCTIONS, FIELDS = 60, 20
 # Not yet cut into parts (functions, fields). Whoever makes one smaller writes the new numbers, or takes the line away.
 LARGE = {
-    "process/rm/resource_manager.h: ResourceManager": (139, 43),
+    "process/rm/resource_manager.h: ResourceManager": (60, 31),
     "process/rm/resource_manager.h: ResourceManagerOptions": (0, 40),
     "process/rm/web.h: Web": (69, 12),
     "process/spark_master/standalone_cluster.h: StandaloneCluster": (96, 36),

@@ -49,7 +49,7 @@ class SparkDriver : public ::testing::Test {
     model::rm::RegisterNode node;
     node.address = {"node", 8041};
     node.capacity = model::Resources::Of(65536, 64);
-    manager_->Ask(node, [](const model::rm::OuterEffect&) {});
+    manager_->batches().Ask(node, [](const model::rm::OuterEffect&) {});
 
     process::spark_master::SparkMasterSettings settings;
     settings.listen = {"door", 7077};

@@ -1,12 +1,14 @@
+#include "process/rm/admin_service.h"
+
 #include <utility>
 
 #include "endpoints/yarn/rm_convert.h"
+#include "endpoints/yarn/rm_decode.h"
+#include "process/rm/access.h"
+#include "process/rm/draining.h"
 #include "process/rm/reports.h"
-#include "process/rm/service_support.h"
+#include "process/rm/resource_manager.h"
 #include "wire/hadoop_rpc/ha_service.h"
-#include "wire/yarn/admin.h"
-
-// ResourceManagerAdministrationProtocol (AdminService) and HAServiceProtocol: `yarn rmadmin`.
 
 namespace fairlead::process::rm {
 
@@ -15,18 +17,20 @@ namespace w = wire::yarn;
 namespace h = wire::hadoop_rpc;
 namespace ex = endpoints::yarn::exceptions;
 
-void ResourceManager::OnAdminCall(const rpc::IncomingCall& call) { LearnCaller(call, &ResourceManager::DoAdminCall); }
+void AdminService::OnCall(const Call& call) {
+  LearnCaller(call, [this](const Call& learnt) { Do(learnt); });
+}
 
-void ResourceManager::DoAdminCall(const rpc::IncomingCall& call) {
+void AdminService::Do(const Call& call) {
   const rpc::CallToken to = call.token;
   using Method = w::ResourceManagerAdministrationProtocolMethod;
   const auto is = [method = call.As<Method>()](Method one) { return method == one; };
-  if (is(Method::kRefreshServiceAcls) && !ports_->admission().has_policy()) {
+  if (is(Method::kRefreshServiceAcls) && !manager_.admission().has_policy()) {
     return Refuse(to, ex::kYarn,
                   "java.io.IOException: Service Authorization (hadoop.security.authorization) not enabled.");
   }
   // Whatever yarn.acl.enable says (ConfiguredYarnAuthorizer.isAdmin).
-  if (!IsAdministrator(call.caller.user)) {
+  if (!manager_.access().Of(call.caller.user).IsAdministrator()) {
     const std::string name(is(Method::kReplaceLabelsOnNodes) ? "replaceLabelsOnNode" : call.method);
     const std::string denied = std::string(ex::kAccessControl) + ": User " + call.caller.user +
                                " doesn't have permission to call '" + name + "'";
@@ -37,50 +41,50 @@ void ResourceManager::DoAdminCall(const rpc::IncomingCall& call) {
   if (is(Method::kGetGroupsForUser)) {
     const auto request = Parse<w::GetGroupsForUserRequestProto>(call);
     if (!request) return;
-    return groups_.Learn(request->user, [this, to, user = request->user] {
+    return manager_.access().known().Learn(request->user, [this, to, user = request->user] {
       w::GetGroupsForUserResponseProto response;
-      response.groups = groups_.Of(user);
-      server_->ReplyMessage(to, response);
+      response.groups = manager_.access().known().Of(user);
+      server_.ReplyMessage(to, response);
     });
   }
-  if (is(Method::kRefreshNodes)) return RefreshNodes(call);
-  if (is(Method::kUpdateNodeResource)) return UpdateNodeResource(call);
+  if (is(Method::kRefreshNodes)) return Take(call, &AdminService::RefreshNodes);
+  if (is(Method::kUpdateNodeResource)) return Take(call, &AdminService::UpdateNodeResource);
   if (is(Method::kRefreshQueues)) {
-    base::Result<model::QueueTree> queues = ReadQueues();
+    base::Result<model::QueueTree> queues = manager_.ReadQueues();
     if (!queues.ok()) return Refuse(to, ex::kYarn, queues.error().message);
-    return ReloadQueues(std::move(*queues), [this, to](const auto& refused) {
-      if (refused) return Refuse(to, refused->class_name, refused->message);
-      server_->ReplyMessage(to, w::RefreshQueuesResponseProto{});
+    return manager_.ReloadQueues(std::move(*queues), [this, to](const auto& refused) {
+      if (refused) return Refuse(to, *refused);
+      server_.ReplyMessage(to, w::RefreshQueuesResponseProto{});
     });
   }
   if (is(Method::kCheckForDecommissioningNodes)) {
     w::CheckForDecommissioningNodesResponseProto response;
-    core().ForEachNode([&](const fairlead::rm::Node& node) {
+    manager_.core().ForEachNode([&](const fairlead::rm::Node& node) {
       if (node.state != m::NodeState::kDecommissioning) return;
       response.decommissioning_nodes.push_back(endpoints::yarn::ToWire(node.address));
     });
-    return server_->ReplyMessage(to, response);
+    return server_.ReplyMessage(to, response);
   }
   if (is(Method::kRefreshUserToGroupsMappings)) {
-    groups_.Expire();
-    ports_->admission().ExpireGroups();
+    manager_.access().known().Expire();
+    manager_.admission().ExpireGroups();
   }
   if (is(Method::kRefreshServiceAcls) || is(Method::kRefreshSuperUserGroupsConfiguration))
     return RefreshAdmission(call);
   // ACLs and priorities are read when they are needed: nothing is cached that a refresh would drop.
   if (is(Method::kRefreshUserToGroupsMappings) || is(Method::kRefreshAdminAcls) || is(Method::kRefreshNodesResources) ||
       is(Method::kRefreshClusterMaxPriority)) {
-    return server_->Reply(to, "");
+    return server_.Reply(to, "");
   }
-  if (core().config().node_labels) {
-    if (is(Method::kAddToClusterNodeLabels)) return AddLabels(call);
-    if (is(Method::kRemoveFromClusterNodeLabels)) return RemoveLabels(call);
-    if (is(Method::kReplaceLabelsOnNodes)) return ReplaceLabels(call);
+  if (manager_.core().config().node_labels) {
+    if (is(Method::kAddToClusterNodeLabels)) return Take(call, &AdminService::AddLabels);
+    if (is(Method::kRemoveFromClusterNodeLabels)) return Take(call, &AdminService::RemoveLabels);
+    if (is(Method::kReplaceLabelsOnNodes)) return Take(call, &AdminService::ReplaceLabels);
   }
   if (is(Method::kAddToClusterNodeLabels) || is(Method::kRemoveFromClusterNodeLabels) ||
       is(Method::kReplaceLabelsOnNodes)) {
     // As Hadoop's RM while yarn.node-labels.enabled is false; to replace nothing is no error there either.
-    if (is(Method::kReplaceLabelsOnNodes) && call.request.empty()) return server_->Reply(to, "");
+    if (is(Method::kReplaceLabelsOnNodes) && call.request.empty()) return server_.Reply(to, "");
     return Refuse(
         to, ex::kYarn,
         "java.io.IOException: Node-label-based scheduling is disabled. Please check yarn.node-labels.enabled");
@@ -88,46 +92,36 @@ void ResourceManager::DoAdminCall(const rpc::IncomingCall& call) {
   Refuse(to, ex::kUnsupportedOperation, std::string(call.method) + " is not supported by this ResourceManager.");
 }
 
-void ResourceManager::RefreshAdmission(const rpc::IncomingCall& call) {
+void AdminService::RefreshAdmission(const Call& call) {
   auto done = alive_([this, to = call.token, what = std::string(call.method), who = WhoActs(call.caller),
                       peer = call.peer.host](const base::Status& read) {
     if (!read.ok()) return Refuse(to, ex::kYarn, read.error().message);
-    NoteAction(who, peer, what, {}, "", "");
-    server_->Reply(to, "");
+    manager_.NoteAction(who, peer, what, {}, "", "");
+    server_.Reply(to, "");
   });
-  Admission& admission = ports_->admission();
+  Admission& admission = manager_.admission();
   const bool policy = call.As<w::ResourceManagerAdministrationProtocolMethod>() ==
                       w::ResourceManagerAdministrationProtocolMethod::kRefreshServiceAcls;
   policy ? admission.RefreshPolicy(done) : admission.RefreshProxies(done);
 }
 
-void ResourceManager::AddLabels(const rpc::IncomingCall& call) {
-  const auto request = Parse<w::AddToClusterNodeLabelsRequestProto>(call);
-  if (!request) return;
+void AdminService::AddLabels(const Call& call, const w::AddToClusterNodeLabelsRequestProto& request) {
   m::AddLabels event;
-  for (const std::string& name : request->deprecated_node_labels) event.labels.push_back({name, true});
-  if (!request->node_labels.empty()) event.labels.clear();  // the newer of two forms
-  for (const w::NodeLabelProto& label : request->node_labels)
+  for (const std::string& name : request.deprecated_node_labels) event.labels.push_back({name, true});
+  if (!request.node_labels.empty()) event.labels.clear();  // the newer of two forms
+  for (const w::NodeLabelProto& label : request.node_labels)
     event.labels.push_back({std::string(label.Name()), label.IsExclusive()});
-  Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
-    if (!Refused(to, effect)) server_->ReplyMessage(to, w::AddToClusterNodeLabelsResponseProto{});
-  });
+  batches_.Ask(std::move(event), Done<w::AddToClusterNodeLabelsResponseProto>(call.token));
 }
 
-void ResourceManager::RemoveLabels(const rpc::IncomingCall& call) {
-  const auto request = Parse<w::RemoveFromClusterNodeLabelsRequestProto>(call);
-  if (!request) return;
-  Ask(m::RemoveLabels{0, request->node_labels}, [this, to = call.token](const m::OuterEffect& effect) {
-    if (!Refused(to, effect)) server_->ReplyMessage(to, w::RemoveFromClusterNodeLabelsResponseProto{});
-  });
+void AdminService::RemoveLabels(const Call& call, const w::RemoveFromClusterNodeLabelsRequestProto& request) {
+  batches_.Ask(m::RemoveLabels{0, request.node_labels}, Done<w::RemoveFromClusterNodeLabelsResponseProto>(call.token));
 }
 
-void ResourceManager::ReplaceLabels(const rpc::IncomingCall& call) {
-  const auto request = Parse<w::ReplaceLabelsOnNodeRequestProto>(call);
-  if (!request) return;
+void AdminService::ReplaceLabels(const Call& call, const w::ReplaceLabelsOnNodeRequestProto& request) {
   m::ReplaceLabels event;
-  event.fail_on_unknown = request->FailOnUnknownNodes();
-  for (const w::NodeIdToLabelsProto& entry : request->node_to_labels) {
+  event.fail_on_unknown = request.FailOnUnknownNodes();
+  for (const w::NodeIdToLabelsProto& entry : request.node_to_labels) {
     const m::NodeAddress node = endpoints::yarn::FromWire(entry.NodeId());
     if (entry.node_labels.size() > 1) {
       return Refuse(call.token, ex::kYarn,
@@ -137,30 +131,22 @@ void ResourceManager::ReplaceLabels(const rpc::IncomingCall& call) {
     }
     event.nodes.push_back({node, entry.node_labels.empty() ? "" : entry.node_labels.front()});
   }
-  Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
-    if (!Refused(to, effect)) server_->ReplyMessage(to, w::ReplaceLabelsOnNodeResponseProto{});
-  });
+  batches_.Ask(std::move(event), Done<w::ReplaceLabelsOnNodeResponseProto>(call.token));
 }
 
-void ResourceManager::RefreshNodes(const rpc::IncomingCall& call) {
-  const auto request = Parse<w::RefreshNodesRequestProto>(call);
-  if (!request) return;
-  base::Result<m::RefreshNodes> lists = HostLists();
+void AdminService::RefreshNodes(const Call& call, const w::RefreshNodesRequestProto& request) {
+  base::Result<m::RefreshNodes> lists = manager_.draining().HostLists();
   if (!lists.ok()) return Refuse(call.token, ex::kYarn, lists.error().message);
   lists->graceful =
-      request->decommission_type.value_or(w::DecommissionTypeProto::kNormal) == w::DecommissionTypeProto::kGraceful;
-  lists->timeout_s = request->decommission_timeout.value_or(-1);
-  Ask(std::move(*lists), [this, to = call.token](const m::OuterEffect& effect) {
-    if (!Refused(to, effect)) server_->ReplyMessage(to, w::RefreshNodesResponseProto{});
-  });
+      request.decommission_type.value_or(w::DecommissionTypeProto::kNormal) == w::DecommissionTypeProto::kGraceful;
+  lists->timeout_s = request.decommission_timeout.value_or(-1);
+  batches_.Ask(std::move(*lists), Done<w::RefreshNodesResponseProto>(call.token));
 }
 
-void ResourceManager::UpdateNodeResource(const rpc::IncomingCall& call) {
-  const auto request = Parse<w::UpdateNodeResourceRequestProto>(call);
-  if (!request) return;
-  for (const w::NodeResourceMapProto& entry : request->node_resource_map) {
+void AdminService::UpdateNodeResource(const Call& call, const w::UpdateNodeResourceRequestProto& request) {
+  for (const w::NodeResourceMapProto& entry : request.node_resource_map) {
     const m::NodeAddress address = endpoints::yarn::FromWire(entry.NodeId());
-    const Node* node = core().FindNode(address);
+    const Node* node = manager_.core().FindNode(address);
     if (!node || !node->in_scheduler) {
       return Refuse(call.token, ex::kYarn,
                     "Resource update get failed on all nodes due to change resource on an unrecognized node: " +
@@ -171,33 +157,33 @@ void ResourceManager::UpdateNodeResource(const rpc::IncomingCall& call) {
     }
   }
   const auto refused = std::make_shared<bool>(false);
-  const size_t last = request->node_resource_map.size();
-  if (last == 0) return server_->ReplyMessage(call.token, w::UpdateNodeResourceResponseProto{});
+  const size_t last = request.node_resource_map.size();
+  if (last == 0) return server_.ReplyMessage(call.token, w::UpdateNodeResourceResponseProto{});
   for (size_t i = 0; i < last; ++i) {
-    const w::NodeResourceMapProto& entry = request->node_resource_map[i];
+    const w::NodeResourceMapProto& entry = request.node_resource_map[i];
     m::ResizeNode event;
     event.address = endpoints::yarn::FromWire(entry.NodeId());
     event.capacity = endpoints::yarn::Bounded(endpoints::yarn::FromWire(entry.ResourceOption().Resource()));
-    Ask(std::move(event), [this, to = call.token, refused, answers = i + 1 == last](const m::OuterEffect& effect) {
+    batches_.Ask(std::move(event), [this, to = call.token, refused, answers = i + 1 == last](const auto& effect) {
       *refused = *refused || Refused(to, effect);
-      if (answers && !*refused) server_->ReplyMessage(to, w::UpdateNodeResourceResponseProto{});
+      if (answers && !*refused) server_.ReplyMessage(to, w::UpdateNodeResourceResponseProto{});
     });
   }
 }
 
-void ResourceManager::OnHaCall(const rpc::IncomingCall& call) {
+void AdminService::OnHaCall(const Call& call) {
   using Method = h::HAProtocolMethod;
   switch (call.As<Method>()) {
     case Method::kGetServiceStatus: {
       h::GetServiceStatusResponseProto response;
       response.state = h::HAServiceStateProto::kActive;
       response.ready_to_become_active = true;
-      return server_->ReplyMessage(call.token, response);
+      return server_.ReplyMessage(call.token, response);
     }
     case Method::kMonitorHealth:
-      return server_->ReplyMessage(call.token, h::MonitorHealthResponseProto{});
+      return server_.ReplyMessage(call.token, h::MonitorHealthResponseProto{});
     case Method::kTransitionToActive:
-      return server_->ReplyMessage(call.token, h::TransitionToActiveResponseProto{});
+      return server_.ReplyMessage(call.token, h::TransitionToActiveResponseProto{});
     case Method::kTransitionToStandby:
     case Method::kTransitionToObserver:
       return Refuse(call.token, ex::kUnsupportedOperation,

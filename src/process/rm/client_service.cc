@@ -1,3 +1,5 @@
+#include "process/rm/client_service.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -6,12 +8,11 @@
 #include "endpoints/yarn/rm_decode.h"
 #include "endpoints/yarn/text_bounds.h"
 #include "endpoints/yarn/utilization.h"
+#include "process/rm/access.h"
+#include "process/rm/log_aggregation.h"
 #include "process/rm/reports.h"
-#include "process/rm/service_support.h"
+#include "process/rm/resource_manager.h"
 #include "process/rm/web_resources.h"
-#include "wire/yarn/client.h"
-
-// ApplicationClientProtocol (ClientRMService).
 
 namespace fairlead::process::rm {
 
@@ -59,62 +60,62 @@ w::GetClusterNodeLabelsResponseProto ClusterLabels(const Core& core) {
 
 }  // namespace
 
-void ResourceManager::GetLabelsToNodes(const rpc::IncomingCall& call) {
-  const auto request = Parse<w::GetLabelsToNodesRequestProto>(call);
-  if (!request) return;
+void ClientService::GetLabelsToNodes(const Call& call, const w::GetLabelsToNodesRequestProto& request) {
   std::map<std::string, std::vector<m::NodeAddress>> by_label;
-  for (const auto& [node, label] : LabelledNodes(core())) by_label[label].push_back(node);
+  for (const auto& [node, label] : LabelledNodes(manager_.core())) by_label[label].push_back(node);
   w::GetLabelsToNodesResponseProto response;
   for (const auto& [label, nodes] : by_label) {
-    const std::vector<std::string>& wanted = request->node_labels;
+    const std::vector<std::string>& wanted = request.node_labels;
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), label) == wanted.end()) continue;
     w::LabelsToNodeIdsProto& entry = response.labels_to_nodes.emplace_back();
     entry.node_labels = label;
     for (const m::NodeAddress& node : nodes) entry.node_id.push_back(endpoints::yarn::ToWire(node));
   }
-  server_->ReplyMessage(call.token, response);
+  server_.ReplyMessage(call.token, response);
 }
 
-void ResourceManager::OnClientCall(const rpc::IncomingCall& call) { LearnCaller(call, &ResourceManager::DoClientCall); }
+void ClientService::OnCall(const Call& call) {
+  LearnCaller(call, [this](const Call& learnt) { Do(learnt); });
+}
 
-void ResourceManager::DoClientCall(const rpc::IncomingCall& call) {
+void ClientService::Do(const Call& call) {
   using Method = w::ApplicationClientProtocolMethod;
   const rpc::CallToken to = call.token;
   switch (call.As<Method>()) {
     case Method::kGetApplicationReport:
-      return GetReport(call);
+      return Take(call, &ClientService::GetReport);
     case Method::kSubmitApplication:
       return Submit(call);
     case Method::kForceKillApplication:
-      return Kill(call);
+      return Take(call, &ClientService::Kill);
     case Method::kGetApplications:
-      return GetApplications(call);
+      return Take(call, &ClientService::GetApplications);
     case Method::kGetClusterMetrics:
       return GetMetrics(call);
     case Method::kGetClusterNodes:
-      return GetNodes(call);
+      return Take(call, &ClientService::GetNodes);
     case Method::kGetQueueInfo:
-      return GetQueueInfo(call);
+      return Take(call, &ClientService::GetQueueInfo);
     case Method::kGetQueueUserAcls:
       return GetQueueAcls(call);
     case Method::kGetApplicationAttempts:
-      return GetAttempts(call);
+      return Take(call, &ClientService::GetAttempts);
     case Method::kGetApplicationAttemptReport:
-      return GetAttempt(call);
+      return Take(call, &ClientService::GetAttempt);
     case Method::kGetContainers:
-      return GetContainers(call);
+      return Take(call, &ClientService::GetContainers);
     case Method::kGetContainerReport:
-      return GetContainer(call);
+      return Take(call, &ClientService::GetContainer);
     case Method::kMoveApplicationAcrossQueues:
-      return Move(call);
+      return Take(call, &ClientService::Move);
     case Method::kUpdateApplicationPriority:
-      return SetPriority(call);
+      return Take(call, &ClientService::SetPriority);
     case Method::kUpdateApplicationTimeouts:
-      return SetTimeouts(call);
+      return Take(call, &ClientService::SetTimeouts);
     case Method::kFailApplicationAttempt:
-      return FailAttempt(call);
+      return Take(call, &ClientService::FailAttempt);
     case Method::kSignalToContainer:
-      return Signal(call);
+      return Take(call, &ClientService::Signal);
     case Method::kGetDelegationToken:
       return GetDelegationToken(call);
     case Method::kRenewDelegationToken:
@@ -122,24 +123,24 @@ void ResourceManager::DoClientCall(const rpc::IncomingCall& call) {
     case Method::kCancelDelegationToken:
       return CancelDelegationToken(call);
     case Method::kGetNewApplication:
-      return Ask(m::NewApplication{}, [this, to](const m::OuterEffect& effect) {
-        if (!Refused(to, effect)) server_->ReplyMessage(to, ToWire(std::get<m::NewApplicationAnswer>(effect)));
+      return batches_.Ask(m::NewApplication{}, [this, to](const auto& effect) {
+        if (!Refused(to, effect)) server_.ReplyMessage(to, ToWire(std::get<m::NewApplicationAnswer>(effect)));
       });
     case Method::kGetResourceTypeInfo: {
       w::GetAllResourceTypeInfoResponseProto response;
       response.resource_type_info = endpoints::yarn::ResourceTypeInfos();
-      return server_->ReplyMessage(to, response);
+      return server_.ReplyMessage(to, response);
     }
     case Method::kGetNodeToLabels:
-      return server_->ReplyMessage(to, NodesToLabels(core()));
+      return server_.ReplyMessage(to, NodesToLabels(manager_.core()));
     case Method::kGetLabelsToNodes:
-      return GetLabelsToNodes(call);
+      return Take(call, &ClientService::GetLabelsToNodes);
     case Method::kGetClusterNodeLabels:
-      return server_->ReplyMessage(to, ClusterLabels(core()));
+      return server_.ReplyMessage(to, ClusterLabels(manager_.core()));
     case Method::kGetClusterNodeAttributes:
     case Method::kGetAttributesToNodes:
     case Method::kGetNodesToAttributes:
-      return server_->Reply(to, "");  // there are none
+      return server_.Reply(to, "");  // there are none
     case Method::kGetResourceProfiles:
     case Method::kGetResourceProfile:
       return Refuse(
@@ -155,14 +156,15 @@ void ResourceManager::DoClientCall(const rpc::IncomingCall& call) {
   }
 }
 
-void ResourceManager::Submit(const rpc::IncomingCall& call) {
+void ClientService::Submit(const Call& call) {
   auto request = Parse<w::SubmitApplicationRequestProto>(call);
   if (!request) return;
   const rpc::CallToken to = call.token;
   if (!request->application_submission_context) return RefuseMissing(call, "application submission context");
   if (!request->application_submission_context->am_container_spec) return RefuseMissing(call, "launch context");
   base::Result<m::Submission> submission = endpoints::yarn::ToSubmission(
-      *request->application_submission_context, SubmitterOf(call.caller.user, call.peer.host), call.request.size());
+      *request->application_submission_context,
+      {call.caller.user, manager_.access().known().Of(call.caller.user), call.peer.host}, call.request.size());
   if (!submission.ok()) return RefuseRequest(call, submission.error(), "java.lang.IllegalArgumentException: ");
   request.reset();  // the submission has its bytes, and is stored and stepped from here on
   if (call.request.size() > kLargeSubmission) base::GiveBackFreedPages();
@@ -170,37 +172,33 @@ void ResourceManager::Submit(const rpc::IncomingCall& call) {
   const std::string gateway = call.caller.real_user.empty() ? "" : WhoActs(call.caller);
   const model::ApplicationId id = submission->id;
   const auto submitted = [this, to, gateway, peer = call.peer.host, id](const auto& refused) {
-    if (refused) return Refuse(to, refused->class_name, refused->message);
-    if (!gateway.empty()) NoteAction(gateway, peer, ToString(id) + " is submitted", id, "", "");
-    server_->ReplyMessage(to, w::SubmitApplicationResponseProto{});
+    if (refused) return Refuse(to, *refused);
+    if (!gateway.empty()) manager_.NoteAction(gateway, peer, ToString(id) + " is submitted", id, "", "");
+    server_.ReplyMessage(to, w::SubmitApplicationResponseProto{});
   };
-  SubmitApplication(std::move(*submission), submitted);
+  manager_.SubmitApplication(std::move(*submission), submitted);
 }
 
-void ResourceManager::Kill(const rpc::IncomingCall& call) {
-  const auto request = Parse<w::KillApplicationRequestProto>(call);
-  if (!request) return;
-  if (!request->application_id) return RefuseMissing(call, "application id");
+void ClientService::Kill(const Call& call, const w::KillApplicationRequestProto& request) {
+  if (!request.application_id) return RefuseMissing(call, "application id");
   const base::Status within =
-      endpoints::yarn::Within("diagnostics", request->Diagnostics().size(), endpoints::yarn::kDiagnosticsMax);
+      endpoints::yarn::Within("diagnostics", request.Diagnostics().size(), endpoints::yarn::kDiagnosticsMax);
   if (!within.ok()) return RefuseRequest(call, within.error());
   m::KillApp event;
-  event.app = FromWire(*request->application_id);
-  const fairlead::rm::App* app = core().FindApp(event.app);
-  if (app && !MayAccess(call.caller.user, *app, true)) {
-    return RefuseChange(call, event.app);
-  }
+  event.app = FromWire(request.application_id);
+  const App* app = manager_.core().FindApp(event.app);
+  if (app && !manager_.access().Of(call.caller.user).May(*app, true)) return RefuseChange(call, event.app);
   event.diagnostics =
       "Application " + ToString(event.app) + " was killed by user " + call.caller.user + " at " + call.peer.host;
-  if (!request->Diagnostics().empty()) {
-    event.diagnostics += " with diagnostic message: " + std::string(request->Diagnostics());
+  if (!request.Diagnostics().empty()) {
+    event.diagnostics += " with diagnostic message: " + std::string(request.Diagnostics());
   }
-  if (app && !fairlead::rm::IsEnding(app->state)) NoteKill(WhoActs(call.caller), call.peer.host, *app);
-  Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
+  if (app && !fairlead::rm::IsEnding(app->state)) manager_.NoteKill(WhoActs(call.caller), call.peer.host, *app);
+  batches_.Ask(std::move(event), [this, to = call.token](const auto& effect) {
     if (Refused(to, effect)) return;
     w::KillApplicationResponseProto response;
     response.is_kill_completed = std::get<m::KillAnswer>(effect).completed;
-    server_->ReplyMessage(to, response);
+    server_.ReplyMessage(to, response);
   });
 }
 
@@ -228,59 +226,89 @@ std::string ApplicationsFor(const w::GetApplicationsRequestProto& request, const
 }
 }  // namespace
 
-void ResourceManager::ReplyInTurn(const rpc::IncomingCall& call, std::function<std::function<std::string()>()> begin) {
+const App* ClientService::RequireApp(const Call& call, const model::ApplicationId& id, Right right) {
+  const App* app = manager_.core().FindApp(id);
+  if (!app) {
+    Refuse(call.token, "ApplicationNotFoundException",
+           "Application with id '" + ToString(id) +
+               "' doesn't exist in RM. Please check that the job submission was successful.");
+    return nullptr;
+  }
+  if (right == Right::kModify && !manager_.access().Of(call.caller.user).May(*app, true)) {
+    RefuseChange(call, id);
+    return nullptr;
+  }
+  if (right == Right::kView && !manager_.access().Of(call.caller.user).May(*app, false)) {
+    Refuse(call.token, ex::kYarn,
+           "User " + call.caller.user + " does not have privilege to see this application " + ToString(id));
+    return nullptr;
+  }
+  return app;
+}
+
+const Attempt* ClientService::RequireAttempt(const Call& call, const model::ApplicationAttemptId& id) {
+  const Attempt* attempt = manager_.core().FindAttempt(id);
+  if (!attempt) {
+    Refuse(call.token, "ApplicationAttemptNotFoundException",
+           "ApplicationAttempt with id '" + ToString(id) + "' doesn't exist in RM.");
+  }
+  return attempt;
+}
+
+void ClientService::RefuseChange(const Call& call, const model::ApplicationId& id) {
+  Refuse(call.token, ex::kYarn,
+         "java.security.AccessControlException: User " + call.caller.user + " cannot perform operation MODIFY_APP on " +
+             ToString(id));
+}
+
+void ClientService::ReplyInTurn(const Call& call, std::function<std::function<std::string()>()> begin) {
   auto made = std::make_shared<std::string>();
-  server_->HoldOthers(call.token);
+  server_.HoldOthers(call.token);
   large_.Add(
       call.asker,
       [made, begin = std::move(begin)]() -> LargeAnswers::Work {
         return [made, encode = begin()] { *made = encode(); };
       },
-      [this, made, to = call.token] { server_->Reply(to, *made); });
+      [this, made, to = call.token] { server_.Reply(to, *made); });
 }
 
-void ResourceManager::GetReport(const rpc::IncomingCall& call) {
-  const auto request = Parse<w::GetApplicationReportRequestProto>(call);
-  if (!request) return;
-  if (!request->application_id) {
+void ClientService::GetReport(const Call& call, const w::GetApplicationReportRequestProto& request) {
+  if (!request.application_id) {
     return Refuse(call.token, "ApplicationNotFoundException", "Invalid application id: null");
   }
-  const fairlead::rm::App* app = RequireApp(call, FromWire(*request->application_id), Access::kAny);
+  const App* app = RequireApp(call, FromWire(request.application_id), Right::kAny);
   if (!app) return;
   w::GetApplicationReportResponseProto response;
-  AppRow row = RowOf(*app, scheduler(), loop_.Wall());
-  row.logs = LogsOf(*app);
-  const bool full = MayAccess(call.caller.user, *app, false);
-  response.application_report = Report(row, full, FactsForReports());
-  if (full) response.application_report->diagnostics = DiagnosticsOf(*app);
+  AppRow row = RowOf(*app, manager_.scheduler(), manager_.now_wall());
+  row.logs = manager_.log_aggregation().Of(*app);
+  const bool full = manager_.access().Of(call.caller.user).May(*app, false);
+  response.application_report = Report(row, full, manager_.FactsForReports());
+  if (full) response.application_report->diagnostics = manager_.DiagnosticsOf(*app);
   const Attempt* attempt = app->current();
-  if (secured() && full && attempt && attempt->state == m::AttemptState::kRunning) {
+  if (manager_.secured() && full && attempt && attempt->state == m::AttemptState::kRunning) {
     w::ClientToAMTokenIdentifierProto identifier;
     identifier.app_attempt_id = endpoints::yarn::ToWire(attempt->id);
     identifier.client_name = call.caller.full_name.empty() ? call.caller.user : call.caller.full_name;
     response.application_report->client_to_am_token = endpoints::yarn::ToWire(
-        endpoints::yarn::MintClientToAmToken(identifier, keys_->ClientToMasterKey(attempt->id)));
+        endpoints::yarn::MintClientToAmToken(identifier, manager_.keys().ClientToMasterKey(attempt->id)));
   }
   if (app->submission.unmanaged && attempt && attempt->state == m::AttemptState::kLaunched &&
       call.caller.user == app->submission.user) {
-    response.application_report->am_rm_token = endpoints::yarn::ToWire(keys_->AmRmToken(attempt->id));
+    response.application_report->am_rm_token = endpoints::yarn::ToWire(manager_.keys().AmRmToken(attempt->id));
   }
-  server_->ReplyMessage(call.token, response);
+  server_.ReplyMessage(call.token, response);
 }
 
-void ResourceManager::GetApplications(const rpc::IncomingCall& call) {
-  const auto request = Parse<w::GetApplicationsRequestProto>(call);
-  if (!request) return;
-  ReplyInTurn(call, [this, request = *request, user = call.caller.user]() -> std::function<std::string()> {
-    return [request, rows = Fresh().Rows(), viewer = ViewerOf(user), facts = FactsForReports()] {
-      return ApplicationsFor(request, rows, viewer, facts);
-    };
+void ClientService::GetApplications(const Call& call, const w::GetApplicationsRequestProto& request) {
+  ReplyInTurn(call, [this, request, user = call.caller.user]() -> std::function<std::string()> {
+    return [request, rows = manager_.Fresh().Rows(), viewer = manager_.access().Of(user),
+            facts = manager_.FactsForReports()] { return ApplicationsFor(request, rows, viewer, facts); };
   });
 }
 
-void ResourceManager::GetMetrics(const rpc::IncomingCall& call) {
+void ClientService::GetMetrics(const Call& call) {
   w::GetClusterMetricsResponseProto response;
-  const auto count = [nodes = Fresh().cluster().nodes](m::NodeState state) {
+  const auto count = [nodes = manager_.Fresh().cluster().nodes](m::NodeState state) {
     return static_cast<int32_t>(nodes[static_cast<size_t>(state)]);
   };
   w::YarnClusterMetricsProto& metrics = response.cluster_metrics.emplace();
@@ -292,14 +320,12 @@ void ResourceManager::GetMetrics(const rpc::IncomingCall& call) {
   metrics.num_lost_nms = count(m::NodeState::kLost);
   metrics.num_rebooted_nms = count(m::NodeState::kRebooted);
   metrics.num_shutdown_nms = count(m::NodeState::kShutdown);
-  server_->ReplyMessage(call.token, response);
+  server_.ReplyMessage(call.token, response);
 }
 
-void ResourceManager::GetNodes(const rpc::IncomingCall& call) {
-  const auto request = Parse<w::GetClusterNodesRequestProto>(call);
-  if (!request) return;
-  ReplyInTurn(call, [this, states = request->node_states]() -> std::function<std::string()> {
-    return [states, nodes = NodeRows(core())] {
+void ClientService::GetNodes(const Call& call, const w::GetClusterNodesRequestProto& request) {
+  ReplyInTurn(call, [this, states = request.node_states]() -> std::function<std::string()> {
+    return [states, nodes = NodeRows(manager_.core())] {
       w::GetClusterNodesResponseProto response;
       for (const NodeRow& node : nodes) {
         if (!states.empty() && std::find(states.begin(), states.end(), ToWire(node.state)) == states.end()) continue;
@@ -411,20 +437,19 @@ w::QueueInfoProto QueueInfoOf(std::string_view scheduler, const scheduler::View&
 }
 }  // namespace
 
-void ResourceManager::GetQueueInfo(const rpc::IncomingCall& call) {
-  const auto request = Parse<w::GetQueueInfoRequestProto>(call);
-  if (!request) return;
-  if (!request->queue_name) return RefuseMissing(call, "queue name");
+void ClientService::GetQueueInfo(const Call& call, const w::GetQueueInfoRequestProto& request) {
+  if (!request.queue_name) return RefuseMissing(call, "queue name");
   w::GetQueueInfoResponseProto response;
-  const scheduler::View view = scheduler().GetQueues();
-  const scheduler::QueueView* queue = FindQueue(view, std::string(request->QueueName()));
-  if (queue == nullptr) return server_->ReplyMessage(call.token, response);
+  const scheduler::View view = manager_.scheduler().GetQueues();
+  const scheduler::QueueView* queue = FindQueue(view, std::string(request.QueueName()));
+  if (queue == nullptr) return server_.ReplyMessage(call.token, response);
   const std::string name = queue->name;
-  response.queue_info = QueueInfoOf(options_.hadoop_scheduler, view, *queue, Fresh().queues(),
-                                    request->IncludeChildQueues(), request->Recursive());
-  if (!request->IncludeApplications()) return server_->ReplyMessage(call.token, response);
+  response.queue_info = QueueInfoOf(manager_.options().hadoop_scheduler, view, *queue, manager_.Fresh().queues(),
+                                    request.IncludeChildQueues(), request.Recursive());
+  if (!request.IncludeApplications()) return server_.ReplyMessage(call.token, response);
   ReplyInTurn(call, [this, response, name, user = call.caller.user]() -> std::function<std::string()> {
-    return [response, name, rows = Fresh().Rows(), viewer = ViewerOf(user), facts = FactsForReports()]() mutable {
+    return [response, name, rows = manager_.Fresh().Rows(), viewer = manager_.access().Of(user),
+            facts = manager_.FactsForReports()]() mutable {
       rows.ForEach([&](const AppRow& row) {
         if (FullQueueName(row.app.submission.queue) != name || Core::IsCompleted(row.app)) return;
         if (viewer.May(row.app, false)) response.queue_info->applications.push_back(Report(row, true, facts));
@@ -434,188 +459,159 @@ void ResourceManager::GetQueueInfo(const rpc::IncomingCall& call) {
   });
 }
 
-void ResourceManager::GetQueueAcls(const rpc::IncomingCall& call) {
+void ClientService::GetQueueAcls(const Call& call) {
   w::GetQueueUserAclsInfoResponseProto response;
-  for (const scheduler::QueueView& queue : scheduler().GetQueues().queues) {
+  const Viewer viewer = manager_.access().Of(call.caller.user);
+  for (const scheduler::QueueView& queue : manager_.scheduler().GetQueues().queues) {
     w::QueueUserACLInfoProto& info = response.queue_user_acls.emplace_back();
     info.queue_name = queue.name;
-    if (QueueAccess(call.caller.user, queue.name, false)) {
+    if (viewer.MayUse(queue.name, false)) {
       info.user_acls.push_back(w::QueueACLProto::kSubmitApplications);
     }
-    if (QueueAccess(call.caller.user, queue.name, true)) {
+    if (viewer.MayUse(queue.name, true)) {
       info.user_acls.push_back(w::QueueACLProto::kAdministerQueue);
     }
   }
-  server_->ReplyMessage(call.token, response);
+  server_.ReplyMessage(call.token, response);
 }
 
-void ResourceManager::GetAttempts(const rpc::IncomingCall& call) {
-  const auto request = Parse<w::GetApplicationAttemptsRequestProto>(call);
-  if (!request) return;
-  if (!request->application_id) return RefuseMissing(call, "application id");
-  const App* app = RequireApp(call, FromWire(*request->application_id), Access::kView);
+void ClientService::GetAttempts(const Call& call, const w::GetApplicationAttemptsRequestProto& request) {
+  if (!request.application_id) return RefuseMissing(call, "application id");
+  const App* app = RequireApp(call, FromWire(request.application_id), Right::kView);
   if (!app) return;
   w::GetApplicationAttemptsResponseProto response;
   for (const auto& [number, attempt] : app->attempts) response.application_attempts.push_back(ReportOf(*app, attempt));
-  server_->ReplyMessage(call.token, response);
+  server_.ReplyMessage(call.token, response);
 }
 
-void ResourceManager::GetAttempt(const rpc::IncomingCall& call) {
-  const auto request = Parse<w::GetApplicationAttemptReportRequestProto>(call);
-  if (!request) return;
-  if (!request->application_attempt_id) return RefuseMissing(call, "application attempt id");
-  const model::ApplicationAttemptId id = FromWire(*request->application_attempt_id);
-  const App* app = RequireApp(call, id.app, Access::kAny);
+void ClientService::GetAttempt(const Call& call, const w::GetApplicationAttemptReportRequestProto& request) {
+  if (!request.application_attempt_id) return RefuseMissing(call, "application attempt id");
+  const model::ApplicationAttemptId id = FromWire(request.application_attempt_id);
+  const App* app = RequireApp(call, id.app, Right::kAny);
   if (!app) return;
-  if (!MayAccess(call.caller.user, *app, false)) {
+  if (!manager_.access().Of(call.caller.user).May(*app, false)) {
     return Refuse(call.token, ex::kYarn,
                   "User " + call.caller.user + " does not have privilege to see this attempt " + ToString(id));
   }
-  const Attempt* attempt = core().FindAttempt(id);
-  if (!attempt) {
-    return Refuse(call.token, "ApplicationAttemptNotFoundException",
-                  "ApplicationAttempt with id '" + ToString(id) + "' doesn't exist in RM.");
-  }
+  const Attempt* attempt = RequireAttempt(call, id);
+  if (!attempt) return;
   w::GetApplicationAttemptReportResponseProto response;
   response.application_attempt_report = ReportOf(*app, *attempt);
-  server_->ReplyMessage(call.token, response);
+  server_.ReplyMessage(call.token, response);
 }
 
-void ResourceManager::GetContainers(const rpc::IncomingCall& call) {
-  const auto request = Parse<w::GetContainersRequestProto>(call);
-  if (!request) return;
-  if (!request->application_attempt_id) return RefuseMissing(call, "application attempt id");
-  const model::ApplicationAttemptId id = FromWire(*request->application_attempt_id);
-  const App* app = RequireApp(call, id.app, Access::kView);
+void ClientService::GetContainers(const Call& call, const w::GetContainersRequestProto& request) {
+  if (!request.application_attempt_id) return RefuseMissing(call, "application attempt id");
+  const model::ApplicationAttemptId id = FromWire(request.application_attempt_id);
+  const App* app = RequireApp(call, id.app, Right::kView);
   if (!app) return;
-  if (!core().FindAttempt(id)) {
-    return Refuse(call.token, "ApplicationAttemptNotFoundException",
-                  "ApplicationAttempt with id '" + ToString(id) + "' doesn't exist in RM.");
-  }
+  if (!RequireAttempt(call, id)) return;
   w::GetContainersResponseProto response;
   const bool current = app->current()->id == id;  // it has what it took over from earlier attempts, too
   for (const Container* container : InOrder(app->containers)) {
     if (!current && container->id.attempt != id) continue;
-    response.containers.push_back(ReportOf(core(), *app, *container));
+    response.containers.push_back(ReportOf(manager_.core(), *app, *container));
   }
-  server_->ReplyMessage(call.token, response);
+  server_.ReplyMessage(call.token, response);
 }
 
-void ResourceManager::GetContainer(const rpc::IncomingCall& call) {
-  const auto request = Parse<w::GetContainerReportRequestProto>(call);
-  if (!request) return;
-  if (!request->container_id) return Refuse(call.token, ex::kContainerNotFound, "Invalid container id: null");
-  const model::ContainerId id = FromWire(*request->container_id);
-  const App* app = RequireApp(call, id.attempt.app, Access::kView);
+void ClientService::GetContainer(const Call& call, const w::GetContainerReportRequestProto& request) {
+  if (!request.container_id) return Refuse(call.token, ex::kContainerNotFound, "Invalid container id: null");
+  const model::ContainerId id = FromWire(request.container_id);
+  const App* app = RequireApp(call, id.attempt.app, Right::kView);
   if (!app) return;
-  const Container* container = core().FindContainer(id);
-  if (!core().FindAttempt(id.attempt)) {
-    return Refuse(call.token, "ApplicationAttemptNotFoundException",
-                  "ApplicationAttempt with id '" + ToString(id.attempt) + "' doesn't exist in RM.");
-  }
+  const Container* container = manager_.core().FindContainer(id);
+  if (!RequireAttempt(call, id.attempt)) return;
   if (!container) {
     return Refuse(call.token, "ContainerNotFoundException",
                   "Container with id '" + ToString(id) + "' doesn't exist in RM.");
   }
   w::GetContainerReportResponseProto response;
-  response.container_report = ReportOf(core(), *app, *container);
-  server_->ReplyMessage(call.token, response);
+  response.container_report = ReportOf(manager_.core(), *app, *container);
+  server_.ReplyMessage(call.token, response);
 }
 
-void ResourceManager::Move(const rpc::IncomingCall& call) {
-  const auto request = Parse<w::MoveApplicationAcrossQueuesRequestProto>(call);
-  if (!request) return;
-  const model::ApplicationId id = FromWire(request->application_id);
-  if (!RequireApp(call, id, Access::kModify)) return;
-  if (const std::string denied = MoveError(call.caller.user, id, request->target_queue); !denied.empty()) {
+void ClientService::Move(const Call& call, const w::MoveApplicationAcrossQueuesRequestProto& request) {
+  const model::ApplicationId id = FromWire(request.application_id);
+  if (!RequireApp(call, id, Right::kModify)) return;
+  if (const std::string denied = manager_.access().MoveError(call.caller.user, id, request.target_queue);
+      !denied.empty()) {
     return Refuse(call.token, ex::kYarn, "java.security.AccessControlException: " + denied);
   }
   m::MoveApp event;
   event.app = id;
-  event.queue = request->target_queue;
-  Ask(std::move(event),
-      [this, to = call.token, id, user = WhoActs(call.caller), peer = call.peer.host](const m::OuterEffect& effect) {
-        if (Refused(to, effect)) return;
-        NoteMove(user, peer, id);
-        server_->ReplyMessage(to, w::MoveApplicationAcrossQueuesResponseProto{});
-      });
+  event.queue = request.target_queue;
+  batches_.Ask(std::move(event),
+               [this, to = call.token, id, user = WhoActs(call.caller), peer = call.peer.host](const auto& effect) {
+                 if (Refused(to, effect)) return;
+                 manager_.NoteMove(user, peer, id);
+                 server_.ReplyMessage(to, w::MoveApplicationAcrossQueuesResponseProto{});
+               });
 }
 
-void ResourceManager::SetPriority(const rpc::IncomingCall& call) {
-  const auto request = Parse<w::UpdateApplicationPriorityRequestProto>(call);
-  if (!request) return;
-  const model::ApplicationId id = FromWire(request->application_id);
+void ClientService::SetPriority(const Call& call, const w::UpdateApplicationPriorityRequestProto& request) {
+  const model::ApplicationId id = FromWire(request.application_id);
   m::SetPriority event;
   event.app = id;
-  event.priority = request->application_priority.Priority();
-  if (!RequireApp(call, id, Access::kModify)) return;
-  Ask(std::move(event),
-      [this, to = call.token, id, user = WhoActs(call.caller), peer = call.peer.host](const m::OuterEffect& effect) {
-        if (Refused(to, effect)) return;
-        const int32_t now = std::get<m::PriorityAnswer>(effect).priority;
-        NotePriority(user, peer, id, now);
-        w::UpdateApplicationPriorityResponseProto response;
-        response.application_priority = endpoints::yarn::PriorityToWire(now);
-        server_->ReplyMessage(to, response);
-      });
+  event.priority = request.application_priority.Priority();
+  if (!RequireApp(call, id, Right::kModify)) return;
+  batches_.Ask(std::move(event),
+               [this, to = call.token, id, user = WhoActs(call.caller), peer = call.peer.host](const auto& effect) {
+                 if (Refused(to, effect)) return;
+                 const int32_t now = std::get<m::PriorityAnswer>(effect).priority;
+                 manager_.NotePriority(user, peer, id, now);
+                 w::UpdateApplicationPriorityResponseProto response;
+                 response.application_priority = endpoints::yarn::PriorityToWire(now);
+                 server_.ReplyMessage(to, response);
+               });
 }
 
-void ResourceManager::SetTimeouts(const rpc::IncomingCall& call) {
-  const auto request = Parse<w::UpdateApplicationTimeoutsRequestProto>(call);
-  if (!request) return;
+void ClientService::SetTimeouts(const Call& call, const w::UpdateApplicationTimeoutsRequestProto& request) {
   m::SetLifetime event;
-  event.app = FromWire(request->application_id);
-  if (!RequireApp(call, event.app, Access::kModify)) return;
-  if (request->application_timeouts.empty()) {
+  event.app = FromWire(request.application_id);
+  if (!RequireApp(call, event.app, Right::kModify)) return;
+  if (request.application_timeouts.empty()) {
     return Refuse(call.token, ex::kYarn,
                   "At least one ApplicationTimeoutType should be configured for updating timeouts.");
   }
-  base::Result<base::WallTime> expires = ParseIso8601(request->application_timeouts[0].ExpireTime());
+  base::Result<base::WallTime> expires = ParseIso8601(request.application_timeouts[0].ExpireTime());
   if (!expires.ok()) return Refuse(call.token, "java.time.format.DateTimeParseException", expires.error().message);
   event.expires = *expires;
-  if (event.expires < loop_.Wall()) {
+  if (event.expires < manager_.now_wall()) {
     return Refuse(call.token, ex::kYarn,
-                  "Expire time is less than current time, current-time=" + Iso8601(loop_.Wall()) +
+                  "Expire time is less than current time, current-time=" + Iso8601(manager_.now_wall()) +
                       " expire-time=" + Iso8601(event.expires));
   }
-  Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
+  batches_.Ask(std::move(event), [this, to = call.token](const auto& effect) {
     if (Refused(to, effect)) return;
     w::UpdateApplicationTimeoutsResponseProto response;
     w::ApplicationUpdateTimeoutMapProto& entry = response.application_timeouts.emplace_back();
     entry.application_timeout_type = w::ApplicationTimeoutTypeProto::kLifetime;
     entry.expire_time = Iso8601(std::get<m::LifetimeAnswer>(effect).expires);
-    server_->ReplyMessage(to, response);
+    server_.ReplyMessage(to, response);
   });
 }
 
-void ResourceManager::FailAttempt(const rpc::IncomingCall& call) {
-  const auto request = Parse<w::FailApplicationAttemptRequestProto>(call);
-  if (!request) return;
-  if (!request->application_attempt_id) return RefuseMissing(call, "application attempt id");
+void ClientService::FailAttempt(const Call& call, const w::FailApplicationAttemptRequestProto& request) {
+  if (!request.application_attempt_id) return RefuseMissing(call, "application attempt id");
   m::FailAttempt event;
-  event.attempt = FromWire(*request->application_attempt_id);
-  if (!RequireApp(call, event.attempt.app, Access::kModify)) return;
-  Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
-    if (!Refused(to, effect)) server_->ReplyMessage(to, w::FailApplicationAttemptResponseProto{});
-  });
+  event.attempt = FromWire(request.application_attempt_id);
+  if (!RequireApp(call, event.attempt.app, Right::kModify)) return;
+  batches_.Ask(std::move(event), Done<w::FailApplicationAttemptResponseProto>(call.token));
 }
 
-void ResourceManager::Signal(const rpc::IncomingCall& call) {
-  const auto request = Parse<w::SignalContainerRequestProto>(call);
-  if (!request) return;
+void ClientService::Signal(const Call& call, const w::SignalContainerRequestProto& request) {
   m::SignalContainer event;
-  event.container = FromWire(request->container_id);
-  const auto command = static_cast<int32_t>(request->command);
+  event.container = FromWire(request.container_id);
+  const auto command = static_cast<int32_t>(request.command);
   if (command < 1 || command > 3) return Refuse(call.token, ex::kYarn, "Unknown signal command.");
   event.command = static_cast<m::SignalCommand>(command);
-  const App* app = core().FindApp(event.container.attempt.app);
+  const App* app = manager_.core().FindApp(event.container.attempt.app);
   if (!app) {
     return Refuse(call.token, ex::kYarn, "Trying to signal an absent container " + ToString(event.container));
   }
-  if (!RequireApp(call, event.container.attempt.app, Access::kModify)) return;
-  Ask(std::move(event), [this, to = call.token](const m::OuterEffect& effect) {
-    if (!Refused(to, effect)) server_->ReplyMessage(to, w::SignalContainerResponseProto{});
-  });
+  if (!RequireApp(call, event.container.attempt.app, Right::kModify)) return;
+  batches_.Ask(std::move(event), Done<w::SignalContainerResponseProto>(call.token));
 }
 
 }  // namespace fairlead::process::rm

@@ -60,7 +60,7 @@ base::Status Leadership::Start() {
   listener.confirmed = [this] {
     log_.Info("it may act again");
     if (!manager_) return;
-    manager_->Resume();
+    manager_->batches().Drain();
     ports_->LetIn();
   };
   listener.refused = options_.on_refused;

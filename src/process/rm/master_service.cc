@@ -1,20 +1,20 @@
+#include "process/rm/master_service.h"
+
 #include <set>
 #include <utility>
 
 #include "endpoints/yarn/refusals.h"
 #include "endpoints/yarn/rm_convert.h"
-#include "process/rm/service_support.h"
-#include "wire/yarn/master.h"
+#include "endpoints/yarn/rm_decode.h"
+#include "process/rm/resource_manager.h"
 #include "wire/yarn/tokens.h"
-
-// ApplicationMasterProtocol: who calls is in the AMRM token alone.
 
 namespace fairlead::process::rm {
 
 namespace m = model::rm;
 namespace w = wire::yarn;
 
-void ResourceManager::OnMasterCall(const rpc::IncomingCall& call) {
+void MasterService::OnCall(const Call& call) {
   w::AMRMTokenIdentifierProto token;
   if (!call.caller.by_token() ||
       !token.ParseFrom(call.caller.token_identifier, wire::hadoop_rpc::kTokenIdentifier).ok()) {
@@ -22,8 +22,8 @@ void ResourceManager::OnMasterCall(const rpc::IncomingCall& call) {
   }
   const model::ApplicationAttemptId attempt = endpoints::yarn::FromWire(token.AppAttemptId());
   const rpc::CallToken to = call.token;
-  if (keys_->IsOver(token.KeyId())) {
-    server_->CloseAfter(to);
+  if (manager_.keys().IsOver(token.KeyId())) {
+    server_.CloseAfter(to);
     return Refuse(to, endpoints::yarn::exceptions::kInvalidToken, "Invalid AMRMToken from " + ToString(attempt));
   }
   using Method = w::ApplicationMasterProtocolMethod;
@@ -35,18 +35,18 @@ void ResourceManager::OnMasterCall(const rpc::IncomingCall& call) {
       if (!request) return;
       base::Result<m::RegisterMaster> event = endpoints::yarn::ToEvent(*request, attempt);
       if (!event.ok()) return RefuseRequest(call, event.error());
-      Ask(std::move(*event), [this, to, attempt](const m::OuterEffect& effect) {
+      batches_.Ask(std::move(*event), [this, to, attempt](const auto& effect) {
         if (Refused(to, effect)) return;
         const auto& answer = std::get<m::RegisterMasterAnswer>(effect);
-        w::RegisterApplicationMasterResponseProto response = endpoints::yarn::ToWire(answer, *keys_);
-        if (secured()) response.client_to_am_token_master_key = keys_->ClientToMasterKey(attempt);
-        if (const fairlead::rm::App* app = core().AppAt(answer.app)) {
+        w::RegisterApplicationMasterResponseProto response = endpoints::yarn::ToWire(answer, manager_.keys());
+        if (manager_.secured()) response.client_to_am_token_master_key = manager_.keys().ClientToMasterKey(attempt);
+        if (const fairlead::rm::App* app = manager_.core().AppAt(answer.app)) {
           w::ApplicationSubmissionContextProto context;
           if (context.ParseFrom(app->submission.context, wire::hadoop_rpc::kKept).ok() && context.am_container_spec) {
             response.application_acls = context.am_container_spec->application_acls;
           }
         }
-        server_->ReplyMessage(to, response);
+        server_.ReplyMessage(to, response);
       });
       return;
     }
@@ -55,35 +55,34 @@ void ResourceManager::OnMasterCall(const rpc::IncomingCall& call) {
       if (!request) return;
       base::Result<m::FinishMaster> event = endpoints::yarn::ToEvent(*request, attempt);
       if (!event.ok()) return RefuseRequest(call, event.error());
-      Ask(std::move(*event), [this, to](const m::OuterEffect& effect) {
+      batches_.Ask(std::move(*event), [this, to](const auto& effect) {
         if (Refused(to, effect)) return;
         w::FinishApplicationMasterResponseProto response;
         response.is_unregistered = std::get<m::FinishMasterAnswer>(effect).unregistered;
-        server_->ReplyMessage(to, response);
+        server_.ReplyMessage(to, response);
       });
     }
   }
 }
 
 /// For every node on which the attempt has containers: nodes forget the keys that lay open.
-void ResourceManager::AddNmTokens(const m::AllocateAnswer& answer, w::AllocateResponseProto& response) {
-  const fairlead::rm::App* app = core().AppAt(answer.app);
+void MasterService::AddNmTokens(const m::AllocateAnswer& answer, w::AllocateResponseProto& response) {
+  const fairlead::rm::App* app = manager_.core().AppAt(answer.app);
   if (!app) return;
   std::set<model::NodeIndex> nodes(answer.new_nodes.begin(), answer.new_nodes.end());
   for (const fairlead::rm::Container* container : InOrder(app->containers)) {
     if (!nodes.insert(container->node).second) continue;
     w::NMTokenProto& token = response.nm_tokens.emplace_back();
-    token.node_id = endpoints::yarn::ToWire(keys_->AddressOf(container->node));
-    token.token = keys_->NmToken(answer.attempt, container->node, answer.app);
+    token.node_id = endpoints::yarn::ToWire(manager_.keys().AddressOf(container->node));
+    token.token = manager_.keys().NmToken(answer.attempt, container->node, answer.app);
   }
 }
 
-void ResourceManager::Allocate(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt, int32_t key) {
+void MasterService::Allocate(const Call& call, const model::ApplicationAttemptId& attempt, int32_t key) {
   const auto request = Parse<w::AllocateRequestProto>(call);
   if (!request) return;
   if (const auto refused = endpoints::yarn::TooLong(*request)) {
-    const endpoints::yarn::RemoteException why = endpoints::yarn::ExceptionOf(*refused);
-    return Refuse(call.token, why.class_name, why.message);
+    return Refuse(call.token, endpoints::yarn::ExceptionOf(*refused));
   }
   for (const w::ResourceRequestProto& ask : request->ask) {
     if (!ask.capability) return RefuseMissing(call, "capability in an ask");
@@ -91,20 +90,20 @@ void ResourceManager::Allocate(const rpc::IncomingCall& call, const model::Appli
   }
   base::Result<m::AllocateCall> event = endpoints::yarn::ToEvent(*request, attempt);
   if (!event.ok()) return RefuseRequest(call, event.error());
-  ++counters_.allocate_calls;
-  Ask(std::move(*event), [this, to = call.token, key, began = loop_.ReadClock()](const m::OuterEffect& effect) {
-    counters_.allocate.Add(loop_.ReadClock() - began);
+  ++manager_.counters().allocate_calls;
+  batches_.Ask(std::move(*event), [this, to = call.token, key, began = loop_.ReadClock()](const auto& effect) {
+    manager_.counters().allocate.Add(loop_.ReadClock() - began);
     if (Refused(to, effect)) return;
     const auto& answer = std::get<m::AllocateAnswer>(effect);
-    w::AllocateResponseProto response = endpoints::yarn::ToWire(answer, *keys_);
-    if (keys_->amrm().next && keys_->amrm().newest().id != key) {
-      response.am_rm_token = endpoints::yarn::ToWire(keys_->AmRmToken(answer.attempt));
+    w::AllocateResponseProto response = endpoints::yarn::ToWire(answer, manager_.keys());
+    if (manager_.keys().amrm().next && manager_.keys().amrm().newest().id != key) {
+      response.am_rm_token = endpoints::yarn::ToWire(manager_.keys().AmRmToken(answer.attempt));
     }
-    if (keys_->LayOpen(key)) {
+    if (manager_.keys().LayOpen(key)) {
       AddNmTokens(answer, response);
-      server_->CloseAfter(to);  // the master comes again with the new token
+      server_.CloseAfter(to);  // the master comes again with the new token
     }
-    server_->ReplyMessage(to, response);
+    server_.ReplyMessage(to, response);
   });
 }
 

@@ -3,7 +3,11 @@
 #include <utility>
 
 #include "endpoints/yarn/tokens.h"
+#include "process/rm/admin_service.h"
+#include "process/rm/client_service.h"
+#include "process/rm/master_service.h"
 #include "process/rm/resource_manager.h"
+#include "process/rm/tracker_service.h"
 #include "wire/hadoop_rpc/ha_service.h"
 #include "wire/yarn/admin.h"
 #include "wire/yarn/client.h"
@@ -16,6 +20,14 @@ namespace fairlead::process::rm {
 namespace w = wire::yarn;
 using endpoints::yarn::exceptions::kRetriable;
 using endpoints::yarn::exceptions::kStandby;
+
+/// What a manager answers calls with.
+struct Services {
+  ClientService client;
+  MasterService master;
+  TrackerService tracker;
+  AdminService admin;
+};
 
 namespace {
 /// Before a manager's id: the identifier of its token. No credential's begins so.
@@ -46,25 +58,41 @@ bool IsPrincipal(std::string_view principal, std::string_view configured) {
   return principal.starts_with(service) && principal.ends_with(realm) && host.find_first_of("/@") == host.npos;
 }
 
+Ports::Ports(env::Loop& loop, env::Net& net, Membership membership, PortSecurity security)
+    : loop_(loop),
+      server_(loop, net),
+      membership_(std::move(membership)),
+      security_(std::move(security)),
+      admission_(loop, security_.admission) {}
+
+Ports::~Ports() = default;
+
+template <class Service>
+rpc::Service Ports::Of(std::string_view protocol, std::span<const wire::proto::MethodInfo> methods,
+                       Service Services::*service, void (Service::*on_call)(const rpc::IncomingCall& call)) {
+  return {protocol, methods, [this, service, on_call](const rpc::IncomingCall& call) {
+            if (!Acting()) return Refuse(call);
+            if (!IsRevoked(call)) ((*services_.*service).*on_call)(call);
+          }};
+}
+
 base::Result<std::unique_ptr<Ports>> Ports::Listen(env::Loop& loop, env::Net& net, const PortAddresses& addresses,
                                                    Membership membership, PortSecurity security) {
   std::unique_ptr<Ports> ports(new Ports(loop, net, std::move(membership), std::move(security)));
   Ports& p = *ports;
   base::Status status = p.ListenAt(
       addresses.client, Port::kClient,
-      {p.Of(w::kApplicationClientProtocol, w::kApplicationClientProtocolMethods, &ResourceManager::OnClientCall)},
-      &p.bound_.client);
+      {p.Of(w::kApplicationClientProtocol, w::kApplicationClientProtocolMethods, &Services::client)}, &p.bound_.client);
   if (!status.ok()) return status.error();
-  status = p.ListenAt(
-      addresses.scheduler, Port::kScheduler,
-      {p.Of(w::kApplicationMasterProtocol, w::kApplicationMasterProtocolMethods, &ResourceManager::OnMasterCall)},
-      &p.bound_.scheduler);
+  status = p.ListenAt(addresses.scheduler, Port::kScheduler,
+                      {p.Of(w::kApplicationMasterProtocol, w::kApplicationMasterProtocolMethods, &Services::master)},
+                      &p.bound_.scheduler);
   if (!status.ok()) return status.error();
   status = p.ListenAt(addresses.tracker, Port::kTracker,
-                      {p.Of(w::kResourceTracker, w::kResourceTrackerMethods, &ResourceManager::OnTrackerCall)},
-                      &p.bound_.tracker);
+                      {p.Of(w::kResourceTracker, w::kResourceTrackerMethods, &Services::tracker)}, &p.bound_.tracker);
   if (!status.ok()) return status.error();
-  rpc::Service ha = p.Of(w::kHaServiceProtocol, wire::hadoop_rpc::kHAProtocolMethods, &ResourceManager::OnHaCall);
+  rpc::Service ha =
+      p.Of(w::kHaServiceProtocol, wire::hadoop_rpc::kHAProtocolMethods, &Services::admin, &AdminService::OnHaCall);
   if (p.membership_.on_ha_call) {
     ha.handler = [&p](const rpc::IncomingCall& call) {
       if (!p.IsRevoked(call)) p.membership_.on_ha_call(call);
@@ -72,7 +100,7 @@ base::Result<std::unique_ptr<Ports>> Ports::Listen(env::Loop& loop, env::Net& ne
   }
   status = p.ListenAt(addresses.admin, Port::kAdmin,
                       {p.Of(w::kResourceManagerAdministrationProtocol, w::kResourceManagerAdministrationProtocolMethods,
-                            &ResourceManager::OnAdminCall),
+                            &Services::admin),
                        std::move(ha)},
                       &p.bound_.admin);
   if (!status.ok()) return status.error();
@@ -128,14 +156,6 @@ base::Status Ports::ListenAt(const env::Endpoint& at, Port port, std::vector<rpc
   return {};
 }
 
-rpc::Service Ports::Of(std::string_view protocol, std::span<const wire::proto::MethodInfo> methods, Handler handler) {
-  return {protocol, methods, [this, handler](const rpc::IncomingCall& call) {
-            if (!Acting()) return Refuse(call);
-            if (IsRevoked(call)) return;
-            (manager_->*handler)(call);
-          }};
-}
-
 // Hadoop's nodes and masters fail over at once the first time, and wait for half a minute before the second. So while
 // nobody leads, who has waited here is told to come again, at once as well, and keeps his failover for the moment at
 // which another manager leads (RetryPolicies.FailoverOnNetworkExceptionRetry).
@@ -148,12 +168,12 @@ void Ports::Refuse(const rpc::IncomingCall& call) {
 
 base::Result<endpoints::yarn::TokenSecret> Ports::Secret(std::string_view identifier) const {
   if (!Acting()) return base::Error{membership_.not_active, endpoints::yarn::kTokenStandby};
-  return manager_->tokens().Secret(identifier);
+  return manager_->keys().Secret(identifier);
 }
 
 base::Result<endpoints::yarn::TokenSecret> Ports::Delegated::Secret(std::string_view identifier) const {
   if (!ports.Acting()) return base::Error{ports.membership_.not_active, endpoints::yarn::kTokenStandby};
-  return ports.manager_->delegation_tokens().Secret(identifier);
+  return ports.manager_->delegation()->Secret(identifier);
 }
 
 base::Result<endpoints::yarn::TokenSecret> Ports::Credentialed::Secret(std::string_view identifier) const {
@@ -192,11 +212,14 @@ bool Ports::IsRevoked(const rpc::IncomingCall& call) {
 
 void Ports::Attach(ResourceManager& manager) {
   manager_ = &manager;
+  services_.reset(new Services{
+      {loop_, manager, server_}, {loop_, manager, server_}, {loop_, manager, server_}, {manager, server_}});
   if (Acting()) LetIn();  // else once its right to act is confirmed
 }
 
 void Ports::Detach() {
   manager_ = nullptr;
+  services_.reset();
   server_.FailAll(kStandby, membership_.not_active);
 }
 

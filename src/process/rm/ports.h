@@ -20,6 +20,7 @@
 namespace fairlead::process::rm {
 
 class ResourceManager;
+struct Services;
 
 struct PortAddresses {
   env::Endpoint client;     // yarn.resourcemanager.address
@@ -74,6 +75,7 @@ class Ports final : private endpoints::yarn::TokenAuthority {
 
   static base::Result<std::unique_ptr<Ports>> Listen(env::Loop& loop, env::Net& net, const PortAddresses& addresses,
                                                      Membership membership = {}, PortSecurity security = {});
+  ~Ports();
 
   /// Calls are the manager's from now on, also those that wait.
   void Attach(ResourceManager& manager);
@@ -90,18 +92,16 @@ class Ports final : private endpoints::yarn::TokenAuthority {
   const PortAddresses& bound() const { return bound_; }
 
  private:
-  using Handler = void (ResourceManager::*)(const rpc::IncomingCall&);
-  Ports(env::Loop& loop, env::Net& net, Membership membership, PortSecurity security)
-      : loop_(loop),
-        server_(loop, net),
-        membership_(std::move(membership)),
-        security_(std::move(security)),
-        admission_(loop, security_.admission) {}
+  Ports(env::Loop& loop, env::Net& net, Membership membership, PortSecurity security);
   bool Acting() const { return manager_ && (!membership_.may_act || membership_.may_act()); }
   enum class Port { kClient, kScheduler, kTracker, kAdmin };
   rpc::ListenOptions OptionsOf(Port port);
   base::Status ListenAt(const env::Endpoint& at, Port port, std::vector<rpc::Service> services, env::Endpoint* bound);
-  rpc::Service Of(std::string_view protocol, std::span<const wire::proto::MethodInfo> methods, Handler handler);
+  /// A protocol that one of `services_` speaks.
+  template <class Service>
+  rpc::Service Of(std::string_view protocol, std::span<const wire::proto::MethodInfo> methods,
+                  Service Services::*service,
+                  void (Service::*on_call)(const rpc::IncomingCall& call) = &Service::OnCall);
   void Refuse(const rpc::IncomingCall& call);
   base::Result<endpoints::yarn::TokenSecret> Secret(std::string_view identifier) const override;
   /// Of the client port: delegation tokens.
@@ -130,6 +130,7 @@ class Ports final : private endpoints::yarn::TokenAuthority {
   /// The caller's credential is revoked: the call is refused, and its connection ends.
   bool IsRevoked(const rpc::IncomingCall& call);
   ResourceManager* manager_ = nullptr;
+  std::unique_ptr<Services> services_;  // of the manager
   PortAddresses bound_;
 };
 

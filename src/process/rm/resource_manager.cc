@@ -5,15 +5,15 @@
 #include <optional>
 #include <utility>
 
-#include "base/freed_pages.h"
 #include "base/text.h"
 #include "endpoints/yarn/refusals.h"
 #include "endpoints/yarn/text_bounds.h"
-#include "model/access_list.h"
 #include "process/ask/track_record.h"
+#include "process/rm/access.h"
+#include "process/rm/draining.h"
 #include "process/rm/learning.h"
+#include "process/rm/log_aggregation.h"
 #include "process/rm/reports.h"
-#include "process/rm/service_support.h"
 #include "process/rm/submissions.h"
 #include "process/rm/token_services.h"
 #include "process/rm/web_token_service.h"
@@ -22,13 +22,11 @@
 namespace fairlead::process::rm {
 
 namespace m = model::rm;
-namespace w = wire::yarn;
 
 namespace {
 constexpr size_t kUnreadTold = 20;  // with a line each
 constexpr int kSamplesBetweenKeeping = 6;
 constexpr size_t kTouchedMost = 100'000;
-constexpr base::Duration kStoreRetry = base::Duration::Seconds(1);
 }  // namespace
 
 ResourceManager::ResourceManager(env::Loop& loop, env::Net& net, env::Store* store, ResourceManagerOptions options)
@@ -37,14 +35,10 @@ ResourceManager::ResourceManager(env::Loop& loop, env::Net& net, env::Store* sto
       store_(store),
       options_(std::move(options)),
       started_(loop.Wall()),
-      learning_(std::make_unique<Learning>(loop_,
-                                           [this](std::vector<env::Row> rows, std::function<void()> stored) {
-                                             StoreForCertain(std::move(rows), std::move(stored));
-                                           })),
-      estimates_(std::make_unique<ask::TrackRecord>()) {}
+      estimates_(std::make_unique<ask::TrackRecord>()),
+      summary_([this](const fairlead::rm::App& app) { return log_aggregation_->Of(app); }) {}
 
 ResourceManager::~ResourceManager() {
-  alive_.End();
   if (chart_timer_.waits()) options_.keep_charts(charts_.Encode());
   if (ports_) ports_->Detach();
 }
@@ -120,7 +114,17 @@ base::Status ResourceManager::Open() {
     learning_->Take(loop_.Now(), wall, core(), effects);
     estimates_->Take(loop_.Now(), effects);
   });
-  if (base::Status loaded = LoadDrained(*state); !loaded.ok()) return loaded.error();
+  access_ = std::make_unique<Access>(loop_, *machine_, options_.admin_acl, options_.login_user, options_.groups_of);
+  log_aggregation_ = std::make_unique<LogAggregation>(*machine_);
+  batches_ = std::make_unique<Batches>(
+      loop_, store_, options_.recovery, *machine_,
+      Batches::Outside{options_.may_act, options_.on_batch, [this](const m::OuterEffect& effect) { CarryOut(effect); },
+                       [this](const std::string& text) { Warn(text); }, options_.on_store_lost});
+  learning_ = std::make_unique<Learning>(loop_, batches_->Storing());
+  MakeDraining();
+  if (store_ && options_.recovery) {
+    if (base::Status loaded = draining_->Load(*store_, *state); !loaded.ok()) return loaded.error();
+  }
   learning_->Recall(started.runs, loop_.Now());
   unread_ = std::move(state->unread);
   if (store_) foreign_ = store_->Foreign();
@@ -129,10 +133,8 @@ base::Status ResourceManager::Open() {
   for (const m::AttemptRecord& attempt : started.attempts) {
     if (attempt.final_state == m::AttemptState::kNew) running.insert(attempt.id);
   }
-  std::vector<env::Row> first = keys_->Start(state->keys, std::move(running), store_ && store_->WasOpen(),
-                                             [this](std::vector<env::Row> rows, std::function<void()> stored) {
-                                               StoreForCertain(std::move(rows), std::move(stored));
-                                             });
+  std::vector<env::Row> first =
+      keys_->Start(state->keys, std::move(running), store_ && store_->WasOpen(), batches_->Storing());
   first.push_back({kEpochTable, "", base::EncodeStored(started.epoch)});
   if (base::Status opened = OpenDelegation(first); !opened.ok()) return opened;
   if (base::Status opened = OpenCredentials(); !opened.ok()) return opened;
@@ -144,16 +146,12 @@ base::Status ResourceManager::Open() {
   }
   launcher_ = std::make_unique<MasterLauncher>(loop_, net_, machine_->core(), *keys_, options_.launcher,
                                                options_.security.ForCalls(),
-                                               [this](m::MasterLaunched event) { Post(std::move(event)); });
+                                               [this](m::MasterLaunched event) { batches_->Post(std::move(event)); });
   Recover(std::move(started));
   OpenSubmissions();
   // Container ids carry the epoch, tokens the keys: nothing is decided with them before a restart would find them.
-  held_ = true;
-  StoreForCertain(std::move(first), [this] {
-    held_ = false;
-    Drain();
-  });
-  maintenance_.Start();
+  batches_->HoldUntilStored(std::move(first));
+  draining_->maintenance().Start();
   if (options_.keep_charts) {
     if (!options_.charts.empty()) {
       if (const base::Status read = charts_.Decode(options_.charts); !read.ok()) {
@@ -179,10 +177,7 @@ base::Status ResourceManager::OpenDelegation(std::vector<env::Row>& first) {
   }
   delegation_ = std::make_unique<DelegationTokens>(loop_, options_.delegation, options_.keys.hmac,
                                                    options_.security.login.short_name);
-  std::vector<env::Row> rows = delegation_->Start(std::move(stored), store_ && store_->WasOpen(),
-                                                  [this](std::vector<env::Row> saved, std::function<void()> done) {
-                                                    StoreForCertain(std::move(saved), std::move(done));
-                                                  });
+  std::vector<env::Row> rows = delegation_->Start(std::move(stored), store_ && store_->WasOpen(), batches_->Storing());
   std::move(rows.begin(), rows.end(), std::back_inserter(first));
   return {};
 }
@@ -196,20 +191,12 @@ base::Status ResourceManager::OpenCredentials() {
     stored = std::move(*loaded);
   }
   const bool laid_open = store_ && store_->WasOpen();
-  credentials_ = std::make_unique<CredentialStore>(loop_, std::move(stored),
-                                                   [this](std::vector<env::Row> saved, std::function<void()> done) {
-                                                     StoreForCertain(std::move(saved), std::move(done));
-                                                   });
+  credentials_ = std::make_unique<CredentialStore>(loop_, std::move(stored), batches_->Storing());
   if (laid_open && !credentials_->all().empty()) {
     credentials_->RevokeAll();
     Warn("Others could read the credentials of this cluster, so all are revoked: make new ones.");
   }
   return {};
-}
-
-bool ResourceManager::MayMakeCredentials(const std::string& user) const {
-  if (user == "root" || user == options_.login_user) return true;
-  return !options_.admin_acl.everybody && IsAdministrator(user);
 }
 
 /// With the host where it is written as _HOST.
@@ -234,7 +221,7 @@ void ResourceManager::OpenSubmissions() {
     services.emplace(issuer.web_kind,
                      MakeWebTokenService(loop_, net_, *options_.security.gss, issuer.web_principal, rules.timeout));
   }
-  submissions_ = std::make_unique<Submissions>(loop_, *this, std::move(services), options_.renewal,
+  submissions_ = std::make_unique<Submissions>(loop_, core(), *batches_, std::move(services), options_.renewal,
                                                [this](const std::string& text) { Warn(text); });
 }
 
@@ -242,14 +229,27 @@ void ResourceManager::SubmitApplication(m::Submission submission, Submitted done
   if (submissions_) return submissions_->Take(std::move(submission), std::move(done));
   m::Submit event;
   event.submission = std::move(submission);
-  AskToSubmit(std::move(event), std::move(done));
+  AskToSubmit(*batches_, std::move(event), std::move(done));
 }
 
-void ResourceManager::AskToSubmit(m::Submit event, Submitted done) {
-  Ask(std::move(event), [done = std::move(done)](const m::OuterEffect& effect) {
-    const auto* refused = std::get_if<m::CallRefused>(&effect);
-    done(refused ? std::optional(endpoints::yarn::ExceptionOf(refused->refused)) : std::nullopt);
-  });
+void ResourceManager::MakeDraining() {
+  const auto tell = [this](const std::string& host, const Maintenance::Window& window, bool begins) {
+    const std::string what = begins ? " begins, as ordered" : " is over, as ordered";
+    NoteAction(window.user, window.peer, "the maintenance of host " + host + what, {}, "", host);
+  };
+  draining_ = std::make_unique<Draining>(
+      loop_, *batches_, *learning_,
+      Draining::Outside{options_.host_lists, tell, [this](const std::string& text) { Warn(text); }});
+}
+
+void ResourceManager::CarryOut(const m::OuterEffect& effect) {
+  if (const auto* launch = std::get_if<m::LaunchMaster>(&effect)) return launcher_->Launch(*launch);
+  if (const auto* stop = std::get_if<m::StopContainers>(&effect)) return launcher_->Stop(*stop);
+  const auto& change = std::get<m::StateChanged>(effect);
+  if (recovering_) return;
+  lately_.Record(loop_.Wall(), core(), change);
+  if (options_.on_state_change) options_.on_state_change(change);
+  if (submissions_) submissions_->Note(change);
 }
 
 // The queues may be others than they were: what has no place any more has been ended.
@@ -271,8 +271,8 @@ void ResourceManager::Recover(m::Started started) {
   const size_t applications = started.apps.size();
   const size_t attempts = started.attempts.size();
   recovering_ = true;
-  Post(std::move(started));
-  Drain();
+  batches_->Post(std::move(started));
+  batches_->Drain();
   recovering_ = false;
   for (const model::ApplicationId& id : open) {
     const std::optional<m::StateChanged> lost = LostOnRecovery(core(), id);
@@ -291,19 +291,6 @@ void ResourceManager::SampleCharts() {
   chart_timer_.After(Charts::kStep, [this] { SampleCharts(); });
 }
 
-void ResourceManager::StoreForCertain(std::vector<env::Row> rows, std::function<void()> stored) {
-  if (!store_) {
-    loop_.Post(alive_([stored = std::move(stored)] { stored(); }));
-    return;
-  }
-  store_->Commit(rows, alive_([this, rows, stored = std::move(stored)](const env::CommitStatus& status) {
-                   if (status.ok()) return stored();
-                   if (status.error().kind != env::CommitFailure::kRefused) return StoreLost(status.error());
-                   Warn("The state store refused a change, which is tried again: " + status.error().message);
-                   loop_.After(kStoreRetry, alive_([this, rows, stored] { StoreForCertain(rows, stored); }));
-                 }));
-}
-
 void ResourceManager::MakeSchedulerConf() {
   const auto use = [this](const config::Properties& keys, SchedulerConf::Done done) {
     std::vector<std::string> warnings;
@@ -312,10 +299,7 @@ void ResourceManager::MakeSchedulerConf() {
     });
     for (const std::string& warning : warnings) Warn(warning);
   };
-  scheduler_conf_ = std::make_unique<SchedulerConf>(*options_.scheduler_conf, use,
-                                                    [this](std::vector<env::Row> rows, std::function<void()> stored) {
-                                                      StoreForCertain(std::move(rows), std::move(stored));
-                                                    });
+  scheduler_conf_ = std::make_unique<SchedulerConf>(*options_.scheduler_conf, use, batches_->Storing());
 }
 
 base::Status ResourceManager::TryQueues(const config::Properties& keys) const {
@@ -346,162 +330,35 @@ void ResourceManager::Warn(const std::string& text) const {
   if (options_.on_warning) options_.on_warning(text);
 }
 
-void ResourceManager::Post(m::OuterEvent event) {
-  inbox_.push_back(std::move(event));
-  if (drain_posted_ || draining_) return;
-  drain_posted_ = true;
-  loop_.Post(alive_([this] { Drain(); }));
+void ResourceManager::NoteAction(const std::string& user, const std::string& peer, const std::string& what,
+                                 model::ApplicationId app, const std::string& queue, const std::string& node) {
+  Happening happening;
+  happening.at = loop_.Wall();
+  happening.kind = HappeningKind::kAction;
+  happening.app = app;
+  happening.queue = queue;
+  happening.node = node;
+  happening.detail = what + " by " + user + " from " + peer;
+  if (options_.on_action) options_.on_action(happening.detail);
+  lately_.Add(std::move(happening));
 }
 
-static bool IsLarge(const m::OuterEvent& event) {
-  const auto* submit = std::get_if<m::Submit>(&event);
-  return submit != nullptr && submit->submission.context.size() > kLargeSubmission;
+void ResourceManager::NoteKill(const std::string& user, const std::string& peer, const fairlead::rm::App& app) {
+  const model::ApplicationId& id = app.submission.id;
+  NoteAction(user, peer, ToString(id) + " is killed", id, app.submission.queue, "");
 }
 
-// Steps until the inbox is empty: what arrived in one turn of the loop is one batch.
-void ResourceManager::Drain() {
-  drain_posted_ = false;
-  if (draining_ || held_ || !MayAct()) return;
-  draining_ = true;
-  // A process that was stopped in the middle of a step tells nobody what it has decided before it has asked.
-  for (bool first = true; MayAct(); first = false) {
-    DispatchAll();
-    if (!first && inbox_.empty()) break;
-    std::swap(batch_, inbox_);
-    const base::Instant now = loop_.Now();
-    const base::WallTime wall = loop_.Wall();
-    const base::Instant began = loop_.ReadClock();
-    machine_->Step(now, wall, batch_, effects_);
-    counters_.step.Add(loop_.ReadClock() - began);
-    counters_.events += batch_.size();
-    ++counters_.batches;
-    if (options_.on_batch) options_.on_batch({now, wall, batch_, effects_, *machine_});
-    // A submission's megabytes are not needed while the store's thread takes as many.
-    const bool large = std::any_of(batch_.begin(), batch_.end(), IsLarge);
-    batch_.clear();
-    if (large) base::GiveBackFreedPages();
-  }
-  draining_ = false;
-  ArmTimer();
+void ResourceManager::NoteMove(const std::string& user, const std::string& peer, const model::ApplicationId& id) {
+  const fairlead::rm::App* app = core().FindApp(id);
+  const std::string queue = app ? app->submission.queue : "";
+  NoteAction(user, peer, ToString(id) + " is moved to " + queue, id, queue, "");
 }
 
-void ResourceManager::DispatchAll() {
-  std::vector<m::OuterEffect> effects = std::move(effects_);
-  for (m::OuterEffect& effect : effects) Dispatch(effect);
-  effects.clear();
-  effects_ = std::move(effects);
-}
-
-void ResourceManager::ArmTimer() {
-  const base::Instant deadline = machine_->NextDeadline();
-  if (deadline == timer_.due()) return;
-  timer_.At(deadline, [this] {
-    if (inbox_.empty()) inbox_.emplace_back(m::Tick{});
-    Drain();
-  });
-}
-
-void ResourceManager::Answered(m::CallToken call, const m::OuterEffect& effect) {
-  const auto it = answers_.find(call);
-  if (it == answers_.end()) return;
-  const Answer answer = std::move(it->second);
-  answers_.erase(it);
-  answer(effect);
-}
-
-void ResourceManager::Dispatch(m::OuterEffect& effect) {
-  std::visit(
-      [&](auto& e) {
-        using E = std::decay_t<decltype(e)>;
-        if constexpr (std::is_same_v<E, m::Persist>) {
-          Commit(std::move(e));
-        } else if constexpr (std::is_same_v<E, m::LaunchMaster>) {
-          launcher_->Launch(e);
-        } else if constexpr (std::is_same_v<E, m::StopContainers>) {
-          launcher_->Stop(e);
-        } else if constexpr (std::is_same_v<E, m::StateChanged>) {
-          if (recovering_) return;
-          lately_.Record(loop_.Wall(), core(), e);
-          if (options_.on_state_change) options_.on_state_change(e);
-          if (submissions_) submissions_->Note(e);
-        } else {
-          if constexpr (std::is_same_v<E, m::AllocateAnswer>) counters_.granted += e.granted.size();
-          Answered(e.call, effect);
-        }
-      },
-      effect);
-}
-
-void ResourceManager::Commit(m::Persist persist) {
-  if (!store_ || !options_.recovery) {
-    Post(m::Persisted{persist.txn, true, ""});
-    return;
-  }
-  std::vector<env::Row> rows;
-  for (m::StoreRow& row : persist.rows) {
-    std::optional<std::string> value;
-    if (!row.remove) value = std::move(row.value);
-    rows.push_back({std::move(row.table), std::move(row.key), std::move(value)});
-  }
-  store_->Commit(std::move(rows),
-                 alive_([this, txn = persist.txn, began = loop_.ReadClock()](const env::CommitStatus& status) {
-                   counters_.commit.Add(loop_.ReadClock() - began);
-                   if (status.ok()) return Post(m::Persisted{txn, true, ""});
-                   ++counters_.store_errors;
-                   if (status.error().kind != env::CommitFailure::kRefused) return StoreLost(status.error());
-                   Warn("The state store refused a change: " + status.error().message);
-                   Post(m::Persisted{txn, false, status.error().message});
-                 }));
-}
-
-// What was asked is not answered: nobody knows, or another resource manager does.
-void ResourceManager::StoreLost(const env::CommitError& error) {
-  held_ = true;
-  const bool fenced = error.kind == env::CommitFailure::kFenced;
-  const std::string why =
-      (fenced ? "Another resource manager owns the state store now: " : "The state store is gone: ") + error.message;
-  Warn(why + ". No more decisions are made.");
-  if (options_.on_store_lost) std::exchange(options_.on_store_lost, nullptr)(why);
-}
-
-// ---- Who may do what ----
-
-bool ResourceManager::IsAdministrator(const std::string& user) const {
-  return model::Lists(options_.admin_acl, user, groups_.Of(user));
-}
-
-bool ResourceManager::QueueAccess(const std::string& user, const std::string& queue, bool administer) const {
-  return queues()->Allows(queue, user, groups_.Of(user), administer);
-}
-
-bool ResourceManager::QueueExists(const std::string& queue) const {
-  const std::vector<scheduler::QueueView> queues = scheduler().GetQueues().queues;
-  return std::ranges::any_of(queues, [name = FullQueueName(queue)](const auto& one) { return one.name == name; });
-}
-
-// ClientRMService.moveApplicationAcrossQueues.
-std::string ResourceManager::MoveError(const std::string& user, const model::ApplicationId& app,
-                                       const std::string& queue) const {
-  const base::Status within = endpoints::yarn::Within("queue", queue.size(), endpoints::yarn::kNameMax);
-  if (!within.ok()) return within.error().message;
-  if (!options_.core.acls) return "";
-  if (QueueExists(queue) && (QueueAccess(user, queue, false) || QueueAccess(user, queue, true))) return "";
-  return "User " + user + " cannot submit applications to target queue or the target queue doesn't exist: " + queue +
-         " while moving " + ToString(app);
-}
-
-bool ResourceManager::MayAccess(const std::string& user, const fairlead::rm::App& app, bool modify) const {
-  return ViewerOf(user).May(app, modify);
-}
-
-void ResourceManager::LearnCaller(const rpc::IncomingCall& call, Handler handler) {
-  if (groups_.Knows(call.caller.user)) return (this->*handler)(call);
-  groups_.Learn(call.caller.user,
-                [this, handler, token = call.token, caller = call.caller, peer = call.peer,
-                 protocol = std::string(call.protocol), method = std::string(call.method), number = call.method_number,
-                 request = std::string(call.request), retries = call.retry_count, asker = call.asker] {
-                  (this->*handler)({token, caller, peer, protocol, method, number, request, retries, asker});
-                });
+void ResourceManager::NotePriority(const std::string& user, const std::string& peer, const model::ApplicationId& id,
+                                   int32_t now) {
+  const fairlead::rm::App* app = core().FindApp(id);
+  NoteAction(user, peer, "the priority of " + ToString(id) + " becomes " + std::to_string(now), id,
+             app ? app->submission.queue : "", "");
 }
 
 // ---- For readers ----
@@ -509,10 +366,6 @@ void ResourceManager::LearnCaller(const rpc::IncomingCall& call, Handler handler
 Summary& ResourceManager::Fresh() {
   summary_.Refresh(*machine_, loop_.Wall());
   return summary_;
-}
-
-Viewer ResourceManager::ViewerOf(const std::string& user) const {
-  return {user, groups_.Of(user), options_.core.acls, options_.admin_acl, queues()};
 }
 
 ReportFacts ResourceManager::FactsForReports() {
@@ -536,68 +389,13 @@ std::string ResourceManager::DiagnosticsOf(const fairlead::rm::App& app) {
   });
 }
 
-endpoints::yarn::Submitter ResourceManager::SubmitterOf(const std::string& user, const std::string& address) const {
-  return {user, groups_.Of(user), address};
-}
-
 void ResourceManager::ReloadQueues(model::QueueTree queues, ReloadDone done) {
-  Ask(m::ReloadQueues{std::move(queues), 0}, [done = std::move(done)](const m::OuterEffect& effect) {
-    const auto* refused = std::get_if<m::CallRefused>(&effect);
-    done(refused ? std::optional(endpoints::yarn::ExceptionOf(refused->refused)) : std::nullopt);
-  });
-}
-
-void ResourceManager::Refuse(rpc::CallToken call, std::string_view exception, const std::string& message) {
-  server_->Fail(call, exception, message);
+  batches_->Ask(m::ReloadQueues{std::move(queues), 0},
+                [done = std::move(done)](const m::OuterEffect& effect) { done(RefusalOf(effect)); });
 }
 
 void ResourceManager::CountRefused(const base::Error& why) {
   ++(why.code == endpoints::yarn::kTooLong ? counters_.too_long : counters_.malformed);
-}
-
-void ResourceManager::RefuseRequest(const rpc::IncomingCall& call, const base::Error& why, const char* before) {
-  CountRefused(why);
-  Refuse(call.token, endpoints::yarn::exceptions::kYarn, before + why.message);
-}
-
-void ResourceManager::RefuseMissing(const rpc::IncomingCall& call, std::string_view what) {
-  Refuse(call.token, "NullPointerException",
-         "The request of " + std::string(call.method) + " has no " + std::string(what) + ".");
-}
-
-bool ResourceManager::Refused(rpc::CallToken call, const m::OuterEffect& effect) {
-  const auto* refused = std::get_if<m::CallRefused>(&effect);
-  if (!refused) return false;
-  const endpoints::yarn::RemoteException exception = endpoints::yarn::ExceptionOf(refused->refused);
-  Refuse(call, exception.class_name, exception.message);
-  return true;
-}
-
-const fairlead::rm::App* ResourceManager::RequireApp(const rpc::IncomingCall& call, const model::ApplicationId& id,
-                                                     Access access) {
-  const fairlead::rm::App* app = core().FindApp(id);
-  if (!app) {
-    Refuse(call.token, "ApplicationNotFoundException",
-           "Application with id '" + ToString(id) +
-               "' doesn't exist in RM. Please check that the job submission was successful.");
-    return nullptr;
-  }
-  if (access == Access::kModify && !MayAccess(call.caller.user, *app, true)) {
-    RefuseChange(call, id);
-    return nullptr;
-  }
-  if (access == Access::kView && !MayAccess(call.caller.user, *app, false)) {
-    Refuse(call.token, endpoints::yarn::exceptions::kYarn,
-           "User " + call.caller.user + " does not have privilege to see this application " + ToString(id));
-    return nullptr;
-  }
-  return app;
-}
-
-void ResourceManager::RefuseChange(const rpc::IncomingCall& call, const model::ApplicationId& id) {
-  Refuse(call.token, endpoints::yarn::exceptions::kYarn,
-         "java.security.AccessControlException: User " + call.caller.user + " cannot perform operation MODIFY_APP on " +
-             ToString(id));
 }
 
 }  // namespace fairlead::process::rm

@@ -9,8 +9,6 @@
 
 #include "base/result.h"
 #include "endpoints/rest/configuration.h"
-#include "endpoints/yarn/rm_decode.h"
-#include "env/alive.h"
 #include "env/loop.h"
 #include "env/net.h"
 #include "env/store.h"
@@ -19,28 +17,22 @@
 #include "model/rm.h"
 #include "process/ask/carry.h"
 #include "process/http/metrics.h"
+#include "process/rm/batches.h"
 #include "process/rm/charts.h"
 #include "process/rm/credential_store.h"
 #include "process/rm/delegation_tokens.h"
 #include "process/rm/key_ring.h"
-#include "process/rm/known_groups.h"
-#include "process/rm/large_answers.h"
 #include "process/rm/lately.h"
 #include "process/rm/launcher.h"
 #include "process/rm/machine.h"
-#include "process/rm/maintenance.h"
 #include "process/rm/ports.h"
 #include "process/rm/queue_edit.h"
 #include "process/rm/scheduler_conf.h"
 #include "process/rm/stored_state.h"
 #include "process/rm/summary.h"
 #include "process/rm/token_issuer.h"
-#include "process/rm/viewer.h"
 #include "process/rm/waiting_text.h"
 #include "process/rpc/rpc_server.h"
-#include "wire/yarn/client.h"
-#include "wire/yarn/master.h"
-#include "wire/yarn/tracker.h"
 
 namespace fairlead::process::ask {
 class TrackRecord;
@@ -48,17 +40,11 @@ class TrackRecord;
 
 namespace fairlead::process::rm {
 
+class Access;
+class Draining;
 class Learning;
+class LogAggregation;
 class Submissions;
-
-/// One batch as it was stepped, for the journal.
-struct Batch {
-  base::Instant now;
-  base::WallTime wall;
-  const std::vector<model::rm::OuterEvent>& events;
-  const std::vector<model::rm::OuterEffect>& effects;
-  const ResourceMachine& machine;  // as it is then
-};
 
 /// What is kept for `fairlead replay`.
 struct JournalFacts {
@@ -146,12 +132,12 @@ struct ResourceManagerOptions {
   /// That on_batch writes.
   std::optional<KeptJournal> journal;
   /// Whether this process may act now (env::Elector); empty: always. While it says false nothing is decided or told;
-  /// Resume goes on.
+  /// Batches::Drain goes on.
   std::function<bool()> may_act;
 };
 
-/// The resource manager of one machine: both cores, the four RPC protocols of YARN, timers, keys, the store and the
-/// launcher of masters, single-threaded over the env ports. REST is beside it (web.h).
+/// The resource manager of one machine: makes its parts from what is stored, and brings them together; single-threaded
+/// over the env ports. The RPC protocols of YARN (ports.h) and REST (web.h) are beside it.
 class ResourceManager {
  public:
   /// Reads the store, starts the cores and listens at options.ports, for one that runs alone. The store may be null
@@ -166,40 +152,20 @@ class ResourceManager {
   ResourceManager(const ResourceManager&) = delete;
   ResourceManager& operator=(const ResourceManager&) = delete;
 
-  /// Gets the effect that answers a call.
-  using Answer = std::function<void(const model::rm::OuterEffect&)>;
-  /// Puts an event into the next batch. `make` gets the token that the event must carry.
-  template <class Event>
-  void Ask(Event event, Answer answer) {
-    event.call = ++last_call_;
-    answers_[event.call] = std::move(answer);
-    Post(std::move(event));
-  }
-  void Post(model::rm::OuterEvent event);
   /// Submits an application; its tokens are renewed before, where Kerberos is on. `done`: not taken, or nothing.
   using Submitted = std::function<void(const std::optional<endpoints::yarn::RemoteException>& refused)>;
   void SubmitApplication(model::rm::Submission submission, Submitted done);
-  /// The same at once.
-  void AskToSubmit(model::rm::Submit event, Submitted done);
-  /// options.may_act says true again.
-  void Resume() { Drain(); }
 
-  // The calls of the ports (client_service.cc, master_service.cc, tracker_service.cc, admin_service.cc).
-  void OnClientCall(const rpc::IncomingCall& call);
-  void OnMasterCall(const rpc::IncomingCall& call);
-  void OnTrackerCall(const rpc::IncomingCall& call);
-  void OnAdminCall(const rpc::IncomingCall& call);
-  void OnHaCall(const rpc::IncomingCall& call);
-  const endpoints::yarn::TokenAuthority& tokens() const { return *keys_; }
-  const KeyRing& keys() const { return *keys_; }
-  const DelegationTokens& delegation_tokens() const { return *delegation_; }
+  // Its parts: what each owns stands in its header.
+  Batches& batches() const { return *batches_; }
+  Access& access() const { return *access_; }
+  Draining& draining() const { return *draining_; }
+  LogAggregation& log_aggregation() const { return *log_aggregation_; }
+  KeyRing& keys() const { return *keys_; }
   /// Null without Kerberos.
   DelegationTokens* delegation() { return delegation_.get(); }
   /// Null unless fairlead.auth is credentials.
   CredentialStore* credentials() const { return credentials_.get(); }
-  /// Whether a caller who has shown who he is may make credentials, with which he is whoever he wants: the daemon's own
-  /// user, root, and an administrator where yarn.admin.acl does not say that everybody is one.
-  bool MayMakeCredentials(const std::string& user) const;
   /// Null without Kerberos.
   const Submissions* submissions() const { return submissions_.get(); }
   Admission& admission() { return ports_->admission(); }
@@ -212,8 +178,6 @@ class ResourceManager {
   const ResourceManagerOptions& options() const { return options_; }
   /// In use now; may be taken to another thread.
   const std::shared_ptr<const model::QueueSet>& queues() const { return core().queues(); }
-  /// False while nothing is decided: the store has not taken this run's keys, or it is lost.
-  bool decides() const { return !held_; }
   base::WallTime started() const { return started_; }
   base::WallTime now_wall() const { return loop_.Wall(); }
   base::Instant now() const { return loop_.Now(); }
@@ -221,18 +185,6 @@ class ResourceManager {
   /// The addresses that are listened at.
   const PortAddresses& bound() const { return ports_->bound(); }
 
-  // Who may do what, of users who were learnt (KnownGroups).
-  KnownGroups& known() { return groups_; }
-  /// May `user` see (or change) the application? Of many ask ViewerOf.
-  bool MayAccess(const std::string& user, const fairlead::rm::App& app, bool modify) const;
-  bool IsAdministrator(const std::string& user) const;
-  /// Is `user` on the list of the queue or of one above it?
-  bool QueueAccess(const std::string& user, const std::string& queue, bool administer) const;
-  /// Does the scheduler have such a queue? O(queues).
-  bool QueueExists(const std::string& queue) const;
-  /// Empty when `user` may move an application to the queue; else why not, as Hadoop says it.
-  std::string MoveError(const std::string& user, const model::ApplicationId& app, const std::string& queue) const;
-  endpoints::yarn::Submitter SubmitterOf(const std::string& user, const std::string& address) const;
   /// The queues' file as it is now, warned of as at a start.
   base::Result<model::QueueTree> ReadQueues() const;
   /// Takes a queue configuration into use, unless the scheduler refuses it; then the queues stay.
@@ -243,28 +195,6 @@ class ResourceManager {
   /// What a copy of the scheduler has against queues of these keys. Cost: the scheduler's state.
   base::Status TryQueues(const config::Properties& keys) const;
 
-  // ---- What operators do (draining.cc) ----
-  static constexpr char kDrainingTable[] = "rm/draining";
-  static constexpr char kDrainOrderTable[] = "rm/drain-order";
-  /// When a host was taken out, and who did it from where; nothing before a release knew.
-  struct DrainOrder {
-    int64_t since_ms = 0;
-    std::string by;
-    FL_FIELDS(since_ms, by)
-  };
-  struct Drained {
-    int64_t seconds = 0;  // that its containers have
-    DrainOrder order;
-  };
-  /// The lists of hosts as their files have them now, with what was drained here, and maintenance windows.
-  base::Result<model::rm::RefreshNodes> HostLists() const;
-  /// Takes a host out as graceful decommissioning does, within `seconds` (0: at once, negative: for ever); nullopt
-  /// takes it back. `by`: who orders it. Stored before `done`.
-  using DrainDone = std::function<void(const base::Status& status)>;
-  void DrainHost(const std::string& host, std::optional<int64_t> seconds, const std::string& by, DrainDone done);
-  const std::map<std::string, Drained>& drained() const { return drained_; }
-  Maintenance& maintenance() { return maintenance_; }
-  const Maintenance& maintenance() const { return maintenance_; }
   /// Notes an act for /fairlead/v1/events and the log.
   void NoteAction(const std::string& user, const std::string& peer, const std::string& what, model::ApplicationId app,
                   const std::string& queue, const std::string& node);
@@ -278,32 +208,22 @@ class ResourceManager {
   ask::TrackRecord& estimates() { return *estimates_; }
   const Charts& charts() const { return charts_; }
 
-  /// How far nodes have come with the application's logs (RMAppImpl.getLogAggregationStatusForAppReport).
-  LogStatuses LogsOf(const fairlead::rm::App& app) const;
-
   // ---- For readers ----
   /// What readers see, as it is now. Cost: what has changed since.
   Summary& Fresh();
-  Viewer ViewerOf(const std::string& user) const;
   ReportFacts FactsForReports();
   /// The application's diagnostics; while it has no master, why (WaitingText).
   std::string DiagnosticsOf(const fairlead::rm::App& app);
 
   /// Counters for /metrics.
   struct Counters {
-    uint64_t events = 0;
-    uint64_t batches = 0;
-    uint64_t granted = 0;
     uint64_t allocate_calls = 0;
     uint64_t heartbeats = 0;
-    uint64_t store_errors = 0;
     uint64_t too_long = 0;     // calls with a text that is longer than its field may be
     uint64_t malformed = 0;    // others that were refused for what is in them
-    http::Histogram step;      // of a batch through both cores
-    http::Histogram commit;    // from a change to its being stored
     http::Histogram allocate;  // from an allocate call to its answer
   };
-  const Counters& counters() const { return counters_; }
+  Counters& counters() { return counters_; }
   /// A request was refused for what is in it.
   void CountRefused(const base::Error& why);
   const rpc::RpcServer& rpc_server() const { return *server_; }
@@ -315,15 +235,10 @@ class ResourceManager {
   std::string first_left_out() const;
 
  private:
-  wire::yarn::LogAggregationStatusProto LogStatusOf(const fairlead::rm::App& app, bool late) const;
   ResourceManager(env::Loop& loop, env::Net& net, env::Store* store, ResourceManagerOptions options);
   base::Status Open();
   base::Result<StoredState> ReadStore();
-  /// What was stored of hosts that are drained.
-  base::Status LoadDrained(StoredState& state);
-  Maintenance::Outside OfMaintenance();
-  /// The lists of hosts are read, and count; `runs`: with what was learned of run times.
-  void RefreshHosts(bool runs, DrainDone done);
+  void MakeDraining();
   void MakeSchedulerConf();
   /// Delegation tokens; `first`: what the start stores.
   base::Status OpenDelegation(std::vector<env::Row>& first);
@@ -331,96 +246,21 @@ class ResourceManager {
   base::Status OpenCredentials();
   void TellOfStore(size_t forgotten_apps) const;
   void Serve(Ports& ports);
-  bool MayAct() const { return !options_.may_act || options_.may_act(); }
-  void DispatchAll();
-
-  /// Tries until the rows are stored, then calls `stored`; not any more once the store is lost.
-  void StoreForCertain(std::vector<env::Row> rows, std::function<void()> stored);
-
-  void Drain();
-  void Dispatch(model::rm::OuterEffect& effect);
-  void Commit(model::rm::Persist persist);
-  void StoreLost(const env::CommitError& error);
-  void Answered(model::rm::CallToken call, const model::rm::OuterEffect& effect);
-  void ArmTimer();
+  /// What is decided and is neither an answer nor for the store.
+  void CarryOut(const model::rm::OuterEffect& effect);
   void Recover(model::rm::Started started);
   void SampleCharts();
   void Warn(const std::string& text) const;
-
-  enum class Access { kAny, kView, kModify };
-  using Handler = void (ResourceManager::*)(const rpc::IncomingCall&);
-
-  /// Lets `handler` have the call once its caller is known.
-  void LearnCaller(const rpc::IncomingCall& call, Handler handler);
-
-  /// Parses `Request`, or answers the call with an exception and gives nothing.
-  template <class Request>
-  std::optional<Request> Parse(const rpc::IncomingCall& call);
-  void Refuse(rpc::CallToken call, std::string_view exception, const std::string& message);
-  /// Answers a call whose request cannot be taken, and counts that.
-  void RefuseRequest(const rpc::IncomingCall& call, const base::Error& why, const char* before = "");
-  /// Answers a node's call when its credential belongs to a different host, or when the kernel's word makes it known
-  /// and its host is not on this machine, and gives true.
-  bool RefusedHost(const rpc::IncomingCall& call, const model::rm::NodeAddress& address);
-  /// Answers a call whose request lacks what protobuf calls optional, and Hadoop's code takes for granted.
-  void RefuseMissing(const rpc::IncomingCall& call, std::string_view what);
-  /// Answers `call` with CallRefused's exception; true when `effect` was one.
-  bool Refused(rpc::CallToken call, const model::rm::OuterEffect& effect);
-  /// The application, or null after answering: unknown, or not the caller's to see or to change.
-  const fairlead::rm::App* RequireApp(const rpc::IncomingCall& call, const model::ApplicationId& id, Access access);
-  /// What ClientRMService says of an operation on somebody else's application.
-  void RefuseChange(const rpc::IncomingCall& call, const model::ApplicationId& id);
-
-  // client_service.cc
-  void DoClientCall(const rpc::IncomingCall& call);
-  /// Answers in turn with what `begin` reads and its work encodes off this thread.
-  void ReplyInTurn(const rpc::IncomingCall& call, std::function<std::function<std::string()>()> begin);
-  void Submit(const rpc::IncomingCall& call);
-  void Kill(const rpc::IncomingCall& call);
-  void GetReport(const rpc::IncomingCall& call);
-  void GetApplications(const rpc::IncomingCall& call);
-  void GetMetrics(const rpc::IncomingCall& call);
-  void GetNodes(const rpc::IncomingCall& call);
-  void GetQueueInfo(const rpc::IncomingCall& call);
-  void GetQueueAcls(const rpc::IncomingCall& call);
-  void GetAttempts(const rpc::IncomingCall& call);
-  void GetAttempt(const rpc::IncomingCall& call);
-  void GetContainers(const rpc::IncomingCall& call);
-  void GetContainer(const rpc::IncomingCall& call);
-  void Move(const rpc::IncomingCall& call);
-  void SetPriority(const rpc::IncomingCall& call);
-  void SetTimeouts(const rpc::IncomingCall& call);
-  void FailAttempt(const rpc::IncomingCall& call);
-  void Signal(const rpc::IncomingCall& call);
-  // delegation_service.cc
-  void GetDelegationToken(const rpc::IncomingCall& call);
-  void RenewDelegationToken(const rpc::IncomingCall& call);
-  void CancelDelegationToken(const rpc::IncomingCall& call);
-  // master_service.cc: `key` is the AMRM key of the caller's token
-  void Allocate(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt, int32_t key);
-  void AddNmTokens(const model::rm::AllocateAnswer& answer, wire::yarn::AllocateResponseProto& response);
-  // tracker_service.cc
-  void RegisterNode(const rpc::IncomingCall& call);
-  void RegisterNode(rpc::CallToken call, model::rm::RegisterNode event);
-  void Heartbeat(const rpc::IncomingCall& call);
-  void RecordLogs(const wire::yarn::NodeHeartbeatRequestProto& request);
-  // admin_service.cc
-  void DoAdminCall(const rpc::IncomingCall& call);
-  void RefreshNodes(const rpc::IncomingCall& call);
-  void RefreshAdmission(const rpc::IncomingCall& call);
-  void AddLabels(const rpc::IncomingCall& call);
-  void RemoveLabels(const rpc::IncomingCall& call);
-  void ReplaceLabels(const rpc::IncomingCall& call);
-  void GetLabelsToNodes(const rpc::IncomingCall& call);
-  void UpdateNodeResource(const rpc::IncomingCall& call);
 
   env::Loop& loop_;
   env::Net& net_;
   env::Store* store_;
   ResourceManagerOptions options_;
-  KnownGroups groups_{loop_, options_.groups_of};
   base::WallTime started_;
   std::unique_ptr<ResourceMachine> machine_;
+  std::unique_ptr<Access> access_;
+  std::unique_ptr<Batches> batches_;
+  std::unique_ptr<Draining> draining_;
   std::unique_ptr<KeyRing> keys_;
   std::unique_ptr<DelegationTokens> delegation_;  // null without Kerberos
   std::unique_ptr<Submissions> submissions_;      // the same
@@ -431,34 +271,19 @@ class ResourceManager {
   Ports* ports_ = nullptr;
   rpc::RpcServer* server_ = nullptr;  // of the ports
 
-  std::vector<model::rm::OuterEvent> inbox_;
-  std::vector<model::rm::OuterEvent> batch_;
-  std::vector<model::rm::OuterEffect> effects_;  // decided and not told yet
-  bool drain_posted_ = false;
-  bool draining_ = false;
   bool recovering_ = false;  // in the step that takes what was stored
-  bool held_ = false;        // events wait: epoch and keys of this run are not stored yet
-  env::Timer timer_{loop_};
-  model::rm::CallToken last_call_ = 0;
-  std::map<model::rm::CallToken, Answer> answers_;
   Counters counters_;
   Lately lately_;
   WaitingTexts waiting_texts_;
   std::unique_ptr<Learning> learning_;
   std::unique_ptr<ask::TrackRecord> estimates_;
   Charts charts_;
-  LargeAnswers large_{loop_, [this] { return server_->held_bytes(); }};
-  Summary summary_{[this](const fairlead::rm::App& app) { return LogsOf(app); }};
+  std::unique_ptr<LogAggregation> log_aggregation_;
+  Summary summary_;
   env::Timer chart_timer_{loop_};
   int chart_samples_ = 0;
-  std::map<std::string, Drained> drained_;  // by host; stored
-  Maintenance maintenance_{loop_, OfMaintenance()};
   std::vector<env::UnreadRow> unread_;
   env::ForeignRows foreign_;
-  /// What nodes said last of each application's logs; forgotten with the application.
-  std::map<model::ApplicationId, std::map<model::rm::NodeAddress, wire::yarn::LogAggregationStatusProto>> log_statuses_;
-  size_t log_statuses_sweep_ = 1024;
-  env::Alive alive_;
 };
 
 }  // namespace fairlead::process::rm

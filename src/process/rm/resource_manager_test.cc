@@ -7,6 +7,7 @@
 
 #include "base/stored.h"
 #include "env_sim/world.h"
+#include "process/rm/draining.h"
 #include "process/rm/learning.h"
 #include "process/rm/stored_state.h"
 #include "scheduler/fairlead/fairlead.h"
@@ -67,67 +68,87 @@ TEST(ResourceManager, AFencedOrGoneStoreEndsItAndIsNotTriedAgain) {
   }
 }
 
+/// A machine, and managers that run on it one after the other.
+struct Site {
+  env_sim::World world{1};
+  env_sim::Machine& machine = world.AddMachine("rm");
+  std::vector<int64_t> epochs;
+  std::unique_ptr<ResourceManager> rm;
+
+  void Run(int64_t seconds) {
+    world.RunUntil(world.now() + base::Duration::Seconds(seconds), [] { return false; });
+  }
+  base::Result<std::unique_ptr<ResourceManager>> TryStart(ResourceManagerOptions options) {
+    rm.reset();
+    return ResourceManager::Start(machine.loop(), machine.net(), &machine.store(), std::move(options));
+  }
+  void Start(ResourceManagerOptions options) {
+    auto started = TryStart(std::move(options));
+    ASSERT_TRUE(started.ok()) << started.error().message;
+    rm = std::move(*started);
+  }
+  void Start() { Start(Options(epochs)); }
+  void Crash() {
+    machine.Crash();
+    rm.reset();
+    machine.Restart();
+  }
+  void Store(std::vector<env::Row> rows) {
+    machine.store().Commit(std::move(rows), [](const env::CommitStatus&) {});
+    Run(1);
+  }
+  std::vector<env::Row> StoredApps() { return machine.store().Load("rm/app").value(); }
+  size_t KnownApps() const {
+    size_t count = 0;
+    rm->core().ForEachApp([&](const fairlead::rm::App&) { ++count; });
+    return count;
+  }
+  /// Acknowledged.
+  void SubmitOne() {
+    bool answered = false;
+    rm->batches().Ask(model::rm::NewApplication{}, [&](const model::rm::OuterEffect& effect) {
+      model::rm::Submit submit;
+      submit.submission.id = std::get<model::rm::NewApplicationAnswer>(effect).app;
+      submit.submission.user = "alice";
+      submit.submission.queue = "default";
+      model::Ask& ask = submit.submission.master_asks.emplace_back();
+      ask.name = "*";
+      ask.capability = model::Resources::Of(256, 1);
+      ask.count = 1;
+      rm->batches().Ask(std::move(submit), [&](const model::rm::OuterEffect& answer) {
+        answered = std::holds_alternative<model::rm::CallDone>(answer);
+      });
+    });
+    Run(2);
+    EXPECT_TRUE(answered);
+  }
+};
+
 TEST(ResourceManager, RowsOfALaterReleaseAreRefusedByName) {
   for (const char* table : {"rm/app", "rm/attempt", "rm/draining", "rm/drain-order", "rm/key", "rm/epoch",
                             "rm/learned-use", "rm/run-times", "rm/maintenance"}) {
-    env_sim::World world(1);
-    env_sim::Machine& machine = world.AddMachine("rm");
-    machine.store().Commit({{table, "some key", "7"}}, [](const env::CommitStatus&) {});
-    world.RunUntil(world.now() + base::Duration::Seconds(1), [] { return false; });
-    std::vector<int64_t> epochs;
-    const auto started = ResourceManager::Start(machine.loop(), machine.net(), &machine.store(), Options(epochs));
+    Site site;
+    site.Store({{table, "some key", "7"}});
+    const auto started = site.TryStart(Options(site.epochs));
     ASSERT_FALSE(started.ok()) << table;
     EXPECT_NE(started.error().message.find("Row some key of table " + std::string(table)), std::string::npos)
         << started.error().message;
   }
 }
 
-std::vector<env::Row> StoredApps(env_sim::Machine& machine) { return machine.store().Load("rm/app").value(); }
-
-size_t KnownApps(const ResourceManager& rm) {
-  size_t count = 0;
-  rm.core().ForEachApp([&](const fairlead::rm::App&) { ++count; });
-  return count;
-}
-
-/// Acknowledged.
-void SubmitOne(env_sim::World& world, ResourceManager& rm) {
-  bool answered = false;
-  rm.Ask(model::rm::NewApplication{}, [&](const model::rm::OuterEffect& effect) {
-    model::rm::Submit submit;
-    submit.submission.id = std::get<model::rm::NewApplicationAnswer>(effect).app;
-    submit.submission.user = "alice";
-    submit.submission.queue = "default";
-    model::Ask& ask = submit.submission.master_asks.emplace_back();
-    ask.name = "*";
-    ask.capability = model::Resources::Of(256, 1);
-    ask.count = 1;
-    rm.Ask(std::move(submit), [&](const model::rm::OuterEffect& answer) {
-      answered = std::holds_alternative<model::rm::CallDone>(answer);
-    });
-  });
-  world.RunUntil(world.now() + base::Duration::Seconds(2), [] { return false; });
-  EXPECT_TRUE(answered);
-}
-
 // An operator who turns recovery off and on again finds nothing that was forgotten meanwhile.
 TEST(ResourceManager, WithoutRecoveryNothingIsStoredAndNothingComesBack) {
-  env_sim::World world(1);
-  env_sim::Machine& machine = world.AddMachine("rm");
-  std::vector<int64_t> epochs;
+  Site site;
   std::vector<std::string> warnings;
   const auto run = [&](bool recovery, size_t stored, size_t known) {
-    ResourceManagerOptions options = Options(epochs);
+    ResourceManagerOptions options = Options(site.epochs);
     options.recovery = recovery;
     options.on_warning = [&](const std::string& text) { warnings.push_back(text); };
-    auto started = ResourceManager::Start(machine.loop(), machine.net(), &machine.store(), std::move(options));
-    ASSERT_TRUE(started.ok()) << started.error().message;
-    EXPECT_EQ(KnownApps(**started), known);
-    SubmitOne(world, **started);
-    EXPECT_EQ(StoredApps(machine).size(), stored);
-    machine.Crash();
-    started->reset();
-    machine.Restart();
+    site.Start(std::move(options));
+    EXPECT_EQ(site.KnownApps(), known);
+    site.SubmitOne();
+    EXPECT_EQ(site.StoredApps().size(), stored);
+    site.Crash();
   };
   run(true, 1, 0);
   run(true, 2, 1);
@@ -136,16 +157,13 @@ TEST(ResourceManager, WithoutRecoveryNothingIsStoredAndNothingComesBack) {
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_TRUE(warnings[0].starts_with("2 applications of an earlier run are forgotten")) << warnings[0];
   run(true, 1, 0);
-  EXPECT_EQ(std::set<int64_t>(epochs.begin(), epochs.end()).size(), epochs.size());
+  EXPECT_EQ(std::set<int64_t>(site.epochs.begin(), site.epochs.end()).size(), site.epochs.size());
 }
 
 TEST(ResourceManager, AStateThatIsHalfRestoredIsRefused) {
-  env_sim::World world(1);
-  env_sim::Machine& machine = world.AddMachine("rm");
-  std::vector<int64_t> epochs;
-  machine.store().Commit({{kRestoringTable, "", "begun"}}, [](const env::CommitStatus&) {});
-  world.RunUntil(world.now() + base::Duration::Seconds(1), [] { return false; });
-  const auto started = ResourceManager::Start(machine.loop(), machine.net(), &machine.store(), Options(epochs));
+  Site site;
+  site.Store({{kRestoringTable, "", "begun"}});
+  const auto started = site.TryStart(Options(site.epochs));
   ASSERT_FALSE(started.ok());
   EXPECT_EQ(started.error().message, kInterruptedRestore);
 }
@@ -154,33 +172,27 @@ TEST(ResourceManager, ARowThatCannotBeReadIsLeftOutAndKept) {
   const std::string garbage = "\x01\xff\xff";
   for (const char* table :
        {"rm/app", "rm/attempt", "rm/draining", "rm/drain-order", "rm/learned-use", "rm/run-times", "rm/maintenance"}) {
-    env_sim::World world(1);
-    env_sim::Machine& machine = world.AddMachine("rm");
-    std::vector<int64_t> epochs;
-    {
-      auto started = ResourceManager::Start(machine.loop(), machine.net(), &machine.store(), Options(epochs));
-      ASSERT_TRUE(started.ok()) << started.error().message;
-      SubmitOne(world, **started);
-      SubmitOne(world, **started);
-    }
+    Site site;
+    site.Start();
+    site.SubmitOne();
+    site.SubmitOne();
+    site.rm.reset();
     // An attempt's row belongs to its application: half of one is not taken.
-    const std::string app = StoredApps(machine).front().key;
+    const std::string app = site.StoredApps().front().key;
     const std::string key = std::string(table) == "rm/attempt" ? "appattempt" + app.substr(11) + "_000001" : app;
-    machine.store().Commit({{table, key, garbage}}, [](const env::CommitStatus&) {});
-    world.RunUntil(world.now() + base::Duration::Seconds(1), [] { return false; });
+    site.Store({{table, key, garbage}});
     for (int life = 0; life < 2; ++life) {
       std::vector<std::string> warnings;
-      ResourceManagerOptions options = Options(epochs);
+      ResourceManagerOptions options = Options(site.epochs);
       options.on_warning = [&](const std::string& text) { warnings.push_back(text); };
-      auto started = ResourceManager::Start(machine.loop(), machine.net(), &machine.store(), std::move(options));
-      ASSERT_TRUE(started.ok()) << started.error().message;
+      site.Start(std::move(options));
       const bool of_app = std::string(table) == "rm/app" || std::string(table) == "rm/attempt";
-      EXPECT_EQ(KnownApps(**started), of_app ? 1U : 2U) << table;
+      EXPECT_EQ(site.KnownApps(), of_app ? 1U : 2U) << table;
       ASSERT_FALSE(warnings.empty());
-      EXPECT_EQ(warnings.size(), (*started)->unread().size());
+      EXPECT_EQ(warnings.size(), site.rm->unread().size());
       EXPECT_NE(warnings[0].find("row " + key + " of table " + table), std::string::npos) << warnings[0];
-      world.RunUntil(world.now() + base::Duration::Seconds(2), [] { return false; });
-      const auto rows = machine.store().Load(table).value();
+      site.Run(2);
+      const auto rows = site.machine.store().Load(table).value();
       EXPECT_TRUE(std::any_of(rows.begin(), rows.end(), [&](const env::Row& row) { return row.value == garbage; }));
     }
   }
@@ -188,61 +200,45 @@ TEST(ResourceManager, ARowThatCannotBeReadIsLeftOutAndKept) {
 
 // An earlier release took it: it is no reason to forget what runs.
 TEST(ResourceManager, AStoredApplicationBeyondTodaysBoundsIsServedWithTheOthers) {
-  env_sim::World world(1);
-  env_sim::Machine& machine = world.AddMachine("rm");
-  std::vector<int64_t> epochs;
-  {
-    auto started = ResourceManager::Start(machine.loop(), machine.net(), &machine.store(), Options(epochs));
-    ASSERT_TRUE(started.ok()) << started.error().message;
-    SubmitOne(world, **started);
-    SubmitOne(world, **started);
-  }
-  const env::Row row = StoredApps(machine).front();
+  Site site;
+  site.Start();
+  site.SubmitOne();
+  site.SubmitOne();
+  site.rm.reset();
+  const env::Row row = site.StoredApps().front();
   auto record = base::DecodeStored<model::rm::AppRecord>(*row.value);
   ASSERT_TRUE(record.ok());
   record->submission.name = record->submission.context = std::string(2 << 20, 'a');
-  machine.store().Commit({{row.table, row.key, base::EncodeStored(*record)}}, [](const env::CommitStatus&) {});
-  world.RunUntil(world.now() + base::Duration::Seconds(1), [] { return false; });
-  auto started = ResourceManager::Start(machine.loop(), machine.net(), &machine.store(), Options(epochs));
-  ASSERT_TRUE(started.ok()) << started.error().message;
-  EXPECT_EQ(KnownApps(**started), 2U);
-  EXPECT_TRUE((*started)->unread().empty());
-  EXPECT_EQ((*started)->core().FindApp(record->submission.id)->submission.name.size(), size_t{2} << 20);
+  site.Store({{row.table, row.key, base::EncodeStored(*record)}});
+  site.Start();
+  EXPECT_EQ(site.KnownApps(), 2U);
+  EXPECT_TRUE(site.rm->unread().empty());
+  EXPECT_EQ(site.rm->core().FindApp(record->submission.id)->submission.name.size(), size_t{2} << 20);
 }
 
 // Ids of containers carry the epoch, so two runs with the same one would give the same ids to different containers.
 TEST(ResourceManager, DecidesNothingBeforeItsEpochIsStored) {
-  env_sim::World world(1);
-  env_sim::Machine& machine = world.AddMachine("rm");
-  const auto run = [&](base::Duration time) { world.RunUntil(world.now() + time, [] { return false; }); };
-  std::vector<int64_t> epochs;
+  Site site;
   for (int64_t life = 0; life < 3; ++life) {
-    world.faults().store_failure = 1;
-    auto started = ResourceManager::Start(machine.loop(), machine.net(), &machine.store(), Options(epochs));
-    ASSERT_TRUE(started.ok()) << started.error().message;
-    ResourceManager& rm = **started;
-    EXPECT_EQ(epochs.back(), life);
+    site.world.faults().store_failure = 1;
+    site.Start();
+    EXPECT_EQ(site.epochs.back(), life);
     model::rm::RegisterNode node;
     node.address = {"n", 1};
     node.capacity = model::Resources::Of(8192, 8);
     bool answered = false;
-    rm.Ask(node, [&](const model::rm::OuterEffect&) { answered = true; });
-    run(base::Duration::Seconds(3));
+    site.rm->batches().Ask(node, [&](const model::rm::OuterEffect&) { answered = true; });
+    site.Run(3);
     EXPECT_FALSE(answered);
-    world.faults().store_failure = 0;
-    run(base::Duration::Seconds(2));
+    site.world.faults().store_failure = 0;
+    site.Run(2);
     EXPECT_TRUE(answered);
-    machine.Crash();
-    started->reset();
-    machine.Restart();
+    site.Crash();
   }
 }
 
 TEST(ResourceManager, ADrainedHostStaysDrainedInTheNextRun) {
-  env_sim::World world(1);
-  env_sim::Machine& machine = world.AddMachine("rm");
-  const auto run = [&](base::Duration time) { world.RunUntil(world.now() + time, [] { return false; }); };
-  std::vector<int64_t> epochs;
+  Site site;
   model::rm::RegisterNode node;
   node.address = {"n", 1};
   node.capacity = model::Resources::Of(8192, 8);
@@ -250,76 +246,66 @@ TEST(ResourceManager, ADrainedHostStaysDrainedInTheNextRun) {
   for (const auto& [life, state] :
        {std::pair{0, model::rm::NodeState::kRunning}, std::pair{1, model::rm::NodeState::kDecommissioning},
         std::pair{2, model::rm::NodeState::kRunning}}) {
-    auto started = ResourceManager::Start(machine.loop(), machine.net(), &machine.store(), Options(epochs));
-    ASSERT_TRUE(started.ok()) << started.error().message;
-    ResourceManager& rm = **started;
-    rm.Ask(node, [](const model::rm::OuterEffect&) {});
-    run(base::Duration::Seconds(2));
-    ASSERT_NE(rm.core().FindNode(node.address), nullptr);
-    EXPECT_EQ(rm.core().FindNode(node.address)->state, state) << life;
+    site.Start();
+    site.rm->batches().Ask(node, [](const model::rm::OuterEffect&) {});
+    site.Run(2);
+    ASSERT_NE(site.rm->core().FindNode(node.address), nullptr);
+    EXPECT_EQ(site.rm->core().FindNode(node.address)->state, state) << life;
     bool done = false;
     if (life == 1) {
-      ASSERT_TRUE(rm.drained().contains("n"));
-      EXPECT_EQ(rm.drained().at("n").order.by, "operator from 10.0.0.1");
-      EXPECT_EQ(rm.drained().at("n").order.since_ms, ordered.ms);
+      ASSERT_TRUE(site.rm->draining().hosts().contains("n"));
+      EXPECT_EQ(site.rm->draining().hosts().at("n").order.by, "operator from 10.0.0.1");
+      EXPECT_EQ(site.rm->draining().hosts().at("n").order.since_ms, ordered.ms);
     }
-    ordered = machine.loop().Wall();
-    rm.DrainHost("n", life == 0 ? std::optional<int64_t>(-1) : std::nullopt, "operator from 10.0.0.1",
-                 [&](const base::Status& status) { done = status.ok(); });
-    run(base::Duration::Seconds(2));
+    ordered = site.machine.loop().Wall();
+    site.rm->draining().Drain("n", life == 0 ? std::optional<int64_t>(-1) : std::nullopt, "operator from 10.0.0.1",
+                              [&](const base::Status& status) { done = status.ok(); });
+    site.Run(2);
     EXPECT_TRUE(done);
-    EXPECT_EQ(rm.core().FindNode(node.address)->state,
+    EXPECT_EQ(site.rm->core().FindNode(node.address)->state,
               life == 0 ? model::rm::NodeState::kDecommissioning : model::rm::NodeState::kRunning);
-    machine.Crash();
-    started->reset();
-    machine.Restart();
+    site.Crash();
   }
 }
 
 TEST(ResourceManager, MaintenanceComesAtItsTimeWhateverEndsTheManager) {
-  env_sim::World world(1);
-  env_sim::Machine& machine = world.AddMachine("rm");
-  std::vector<int64_t> epochs;
+  Site site;
   model::rm::RegisterNode node;
   node.address = {"n", 1};
   node.capacity = model::Resources::Of(8192, 8);
-  std::unique_ptr<ResourceManager> rm;
   std::vector<std::string> told;
   int64_t unreadable_until_ms = 0;
   const auto start = [&] {
-    ResourceManagerOptions options = Options(epochs);
+    ResourceManagerOptions options = Options(site.epochs);
     options.on_action = [&](const std::string& what) { told.push_back(what); };
     options.host_lists = [&]() -> base::Result<model::rm::RefreshNodes> {
-      if (machine.loop().Wall().ms < unreadable_until_ms) return base::Error{"the exclude file cannot be read"};
+      if (site.machine.loop().Wall().ms < unreadable_until_ms) return base::Error{"the exclude file cannot be read"};
       return model::rm::RefreshNodes{};
     };
-    auto started = ResourceManager::Start(machine.loop(), machine.net(), &machine.store(), std::move(options));
-    ASSERT_TRUE(started.ok()) << started.error().message;
-    rm = std::move(*started);
-    rm->Ask(node, [](const model::rm::OuterEffect&) {});
+    site.Start(std::move(options));
+    site.rm->batches().Ask(node, [](const model::rm::OuterEffect&) {});
   };
   const auto crash = [&] {
-    machine.Crash();
-    rm.reset();
-    machine.Restart();
+    site.Crash();
     start();
   };
-  const int64_t begin = machine.loop().Wall().ms;
+  const int64_t begin = site.machine.loop().Wall().ms;
   const auto state_at = [&](int64_t second) {
-    world.RunUntil(world.now() + base::Duration::Millis(begin + second * 1000 - machine.loop().Wall().ms),
-                   [] { return false; });
-    return rm->core().FindNode(node.address)->state;
+    site.world.RunUntil(
+        site.world.now() + base::Duration::Millis(begin + second * 1000 - site.machine.loop().Wall().ms),
+        [] { return false; });
+    return site.rm->core().FindNode(node.address)->state;
   };
+  const auto maintenance = [&]() -> Maintenance& { return site.rm->draining().maintenance(); };
   using model::rm::NodeState;
   start();
   ASSERT_EQ(state_at(2), NodeState::kRunning);
   base::Status added;
   bool done = false;
-  rm->maintenance().Add("n", {begin + 60'000, begin + 180'000, "operator", "10.0.0.1"},
-                        [&](const base::Status& status) {
-                          added = status;
-                          done = true;
-                        });
+  maintenance().Add("n", {begin + 60'000, begin + 180'000, "operator", "10.0.0.1"}, [&](const base::Status& status) {
+    added = status;
+    done = true;
+  });
   EXPECT_EQ(state_at(10), NodeState::kRunning);
   ASSERT_TRUE(done && added.ok());
   crash();
@@ -328,38 +314,37 @@ TEST(ResourceManager, MaintenanceComesAtItsTimeWhateverEndsTheManager) {
   crash();
   EXPECT_EQ(state_at(120), NodeState::kDecommissioning);
   EXPECT_EQ(state_at(185), NodeState::kRunning);
-  EXPECT_TRUE(rm->maintenance().hosts().empty());
-  EXPECT_TRUE(machine.store().Load(Maintenance::kTable).value().empty());
+  EXPECT_TRUE(maintenance().hosts().empty());
+  EXPECT_TRUE(site.machine.store().Load(Maintenance::kTable).value().empty());
   EXPECT_EQ(told,
             (std::vector<std::string>{"the maintenance of host n begins, as ordered by operator from 10.0.0.1",
                                       "the maintenance of host n is over, as ordered by operator from 10.0.0.1"}));
   // One that is cancelled while it runs gives its node back at once.
-  rm->maintenance().Add("n", {begin + 185'000, begin + 900'000, "operator", ""}, [](const base::Status&) {});
+  maintenance().Add("n", {begin + 185'000, begin + 900'000, "operator", ""}, [](const base::Status&) {});
   EXPECT_EQ(state_at(187), NodeState::kDecommissioning);
-  rm->maintenance().Add("n", {begin + 899'000, begin + 950'000, "", ""},
-                        [&](const base::Status& status) { added = status; });
+  maintenance().Add("n", {begin + 899'000, begin + 950'000, "", ""},
+                    [&](const base::Status& status) { added = status; });
   EXPECT_EQ(added.error().message, "n has a maintenance window then already; cancel that first");
-  rm->maintenance().Cancel("n", [](const base::Status&) {});
+  maintenance().Cancel("n", [](const base::Status&) {});
   EXPECT_EQ(state_at(189), NodeState::kRunning);
   // Lists that cannot be read when a window begins are read a minute later.
-  rm->maintenance().Add("n", {begin + 200'000, begin + 400'000, "operator", ""}, [](const base::Status&) {});
+  maintenance().Add("n", {begin + 200'000, begin + 400'000, "operator", ""}, [](const base::Status&) {});
   EXPECT_EQ(state_at(195), NodeState::kRunning);
   unreadable_until_ms = begin + 210'000;
   EXPECT_EQ(state_at(215), NodeState::kRunning);
   EXPECT_EQ(state_at(265), NodeState::kDecommissioning);
-  rm->maintenance().Cancel("n", [](const base::Status&) {});
+  maintenance().Cancel("n", [](const base::Status&) {});
   EXPECT_EQ(state_at(267), NodeState::kRunning);
   for (const auto& [from, until] :
        {std::pair{begin, begin + 1000}, std::pair{begin, begin + 900'000}, std::pair{begin + 900'000, begin + 900'000},
         std::pair{begin + 900'000, begin + 31 * int64_t{86'400'000}}, std::pair{INT64_MAX / 4, INT64_MAX / 4 + 1}}) {
-    rm->maintenance().Add("n", {from, until, "", ""}, [&](const base::Status& status) { added = status; });
+    maintenance().Add("n", {from, until, "", ""}, [&](const base::Status& status) { added = status; });
     EXPECT_FALSE(added.ok()) << from << " " << until;
   }
 }
 
 TEST(ResourceManager, WhatAnEarlierRunLearnedOfRunTimesIsKnown) {
-  env_sim::World world(1);
-  env_sim::Machine& machine = world.AddMachine("rm");
+  Site site;
   model::LearnedRuns row;
   row.row = 7;
   row.user = "alice";
@@ -370,14 +355,9 @@ TEST(ResourceManager, WhatAnEarlierRunLearnedOfRunTimesIsKnown) {
   model::LearnedRuns wrong = row;
   wrong.row = 1 << 20;
   wrong.user = "bob";
-  machine.store().Commit(
-      {{Learning::kTable, "7", base::EncodeStored(row)}, {Learning::kTable, "8", base::EncodeStored(wrong)}},
-      [](const env::CommitStatus&) {});
-  world.RunUntil(world.now() + base::Duration::Seconds(1), [] { return false; });
-  std::vector<int64_t> epochs;
-  auto started = ResourceManager::Start(machine.loop(), machine.net(), &machine.store(), Options(epochs));
-  ASSERT_TRUE(started.ok()) << started.error().message;
-  const auto learned = (*started)->learning().Share();
+  site.Store({{Learning::kTable, "7", base::EncodeStored(row)}, {Learning::kTable, "8", base::EncodeStored(wrong)}});
+  site.Start();
+  const auto learned = site.rm->learning().Share();
   EXPECT_EQ(learned->Rows(), std::vector<model::LearnedRuns>{row});
   const auto* found = learned->Find({"alice", "report-", 1, row.size.amount});
   ASSERT_NE(found, nullptr);
@@ -385,18 +365,16 @@ TEST(ResourceManager, WhatAnEarlierRunLearnedOfRunTimesIsKnown) {
 }
 
 TEST(ResourceManager, ChartsGoOnInTheNextRun) {
-  env_sim::World world(1);
-  env_sim::Machine& machine = world.AddMachine("rm");
-  std::vector<int64_t> epochs;
+  Site site;
   std::string kept;
   for (const size_t samples : {7U, 14U}) {
-    ResourceManagerOptions options = Options(epochs);
+    ResourceManagerOptions options = Options(site.epochs);
     options.charts = kept;
     options.keep_charts = [&](const std::string& bytes) { kept = bytes; };
-    auto started = ResourceManager::Start(machine.loop(), machine.net(), &machine.store(), std::move(options));
-    ASSERT_TRUE(started.ok()) << started.error().message;
-    world.RunUntil(world.now() + base::Duration::Seconds(65), [] { return false; });
-    EXPECT_EQ((*started)->charts().Since(1).size(), samples);
+    site.Start(std::move(options));
+    site.Run(65);
+    EXPECT_EQ(site.rm->charts().Since(1).size(), samples);
+    site.rm.reset();
   }
 }
 

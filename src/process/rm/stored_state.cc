@@ -3,8 +3,7 @@
 #include <set>
 #include <utility>
 
-#include "process/rm/learning.h"
-#include "process/rm/resource_manager.h"
+#include "process/rm/draining.h"
 #include "rm/core.h"
 #include "rm/labels.h"
 
@@ -63,7 +62,7 @@ base::Result<StoredState> ReadState(env::Store& store) {
   if (read.ok()) read = Take(store, fairlead::rm::kLearnedUseTable, state.started.learned, state.unread);
   if (read.ok()) read = Take(store, Learning::kTable, state.started.runs, state.unread);
   if (!read.ok()) return read.error();
-  const auto draining = env::LoadRecords<int64_t>(store, ResourceManager::kDrainingTable, &state.unread);
+  const auto draining = env::LoadRecords<int64_t>(store, Draining::kTable, &state.unread);
   if (!draining.ok()) return draining.error();
   state.started.draining = {draining->begin(), draining->end()};
   std::vector<m::LabelsRecord> labels;
@@ -76,9 +75,8 @@ base::Result<StoredState> ReadState(env::Store& store) {
 base::Result<StoredState> ForgetState(env::Store& store) {
   StoredState state;
   if (base::Status read = TakeKeysAndEpoch(store, state); !read.ok()) return read.error();
-  for (const std::string table :
-       {fairlead::rm::kAppTable, fairlead::rm::kAttemptTable, fairlead::rm::kLearnedUseTable, Learning::kTable,
-        ResourceManager::kDrainingTable, ResourceManager::kDrainOrderTable, Maintenance::kTable}) {
+  for (const std::string table : {fairlead::rm::kAppTable, fairlead::rm::kAttemptTable, fairlead::rm::kLearnedUseTable,
+                                  Learning::kTable, Draining::kTable, Draining::kOrderTable, Maintenance::kTable}) {
     const base::Result<std::vector<env::Row>> rows = store.Load(table);
     if (!rows.ok()) return rows.error();
     if (table == fairlead::rm::kAppTable) state.forgotten_apps = rows->size();

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "process/rm/resource_manager.h"
+#include "process/rm/batches.h"
 #include "rm/life_cycles.h"
 
 namespace fairlead::process::rm {
@@ -15,16 +15,22 @@ constexpr size_t kWaitingMost = 1000;  // applications
 constexpr size_t kBytesMost = size_t{256} << 20;
 }  // namespace
 
-Submissions::Submissions(env::Loop& loop, ResourceManager& manager, TokenRenewer::Services services,
-                         const RenewalTimes& times, std::function<void(const std::string&)> warn)
-    : manager_(manager),
+void AskToSubmit(Batches& batches, m::Submit event, Submitted done) {
+  batches.Ask(std::move(event), [done = std::move(done)](const m::OuterEffect& effect) { done(RefusalOf(effect)); });
+}
+
+Submissions::Submissions(env::Loop& loop, const fairlead::rm::Core& core, Batches& batches,
+                         TokenRenewer::Services services, const RenewalTimes& times,
+                         std::function<void(const std::string&)> warn)
+    : core_(core),
+      batches_(batches),
       system_credentials_(loop.Wall().ms),
       renewer_(loop, std::move(services), times,
                {warn, [this](const auto& app, const auto& tokens) { system_credentials_.Set(app, tokens); }}) {
   const auto told = [warn = std::move(warn)](const base::Status& renewed) {
     if (!renewed.ok()) warn(renewed.error().message);
   };
-  manager.core().ForEachApp([&](const fairlead::rm::App& app) {
+  core.ForEachApp([&](const fairlead::rm::App& app) {
     if (fairlead::rm::IsOver(app.state)) return;
     renewer_.Add({app.submission.id, app.submission.user, app.submission.context}, told,
                  TokenRenewer::Patience::kOfOneThatRuns);
@@ -35,7 +41,7 @@ void Submissions::Take(m::Submission submission, Submitted done) {
   const model::ApplicationId id = submission.id;
   m::Submit event;
   event.submission = std::move(submission);
-  if (manager_.core().FindApp(id) != nullptr) return manager_.AskToSubmit(std::move(event), std::move(done));
+  if (core_.FindApp(id) != nullptr) return AskToSubmit(batches_, std::move(event), std::move(done));
   if (const auto waits = waiting_.find(id); waits != waiting_.end()) {
     waits->second.told.push_back(std::move(done));
     return;
@@ -52,7 +58,7 @@ void Submissions::Take(m::Submission submission, Submitted done) {
   renewer_.Add(app, [this, id, event = std::move(event)](const base::Status& renewed) {
     m::Submit taken = event;
     if (!renewed.ok()) taken.rejected = renewed.error().message;
-    manager_.AskToSubmit(std::move(taken), [this, id](const auto& refused) { Tell(id, refused); });
+    AskToSubmit(batches_, std::move(taken), [this, id](const auto& refused) { Tell(id, refused); });
   });
 }
 
@@ -67,7 +73,7 @@ void Submissions::Tell(const model::ApplicationId& app, const std::optional<Remo
 
 void Submissions::Note(const m::StateChanged& change) {
   if (!renewer_.Has(change.app)) return;
-  const fairlead::rm::App* app = manager_.core().FindApp(change.app);
+  const fairlead::rm::App* app = core_.FindApp(change.app);
   if (app != nullptr && fairlead::rm::IsOver(app->state)) renewer_.Remove(change.app);
 }
 

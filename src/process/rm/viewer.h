@@ -18,6 +18,9 @@ struct Viewer {
   model::AccessList administrators;
   std::shared_ptr<const model::QueueSet> queues;
 
+  bool IsAdministrator() const;
+  /// Is the user on the list of the queue or of one above it?
+  bool MayUse(const std::string& queue, bool administer) const;
   /// May the user see (or change) the application? (ApplicationACLsManager)
   bool May(const fairlead::rm::App& app, bool modify) const;
 };

@@ -116,8 +116,8 @@ void Web::Route(const http::Request& request, const Reply& reply) {
   if (std::optional<http::Response> instead = http::InsteadOfServlet(request.path)) return reply(std::move(*instead));
   if (request.path == "/healthz") return reply(http::TextResponse(200, "ok\n"));
   if (request.path == "/readyz") {  // applications may be submitted
-    return reply(manager_.decides() ? http::TextResponse(200, "ok\n")
-                                    : http::TextResponse(503, "the state store is not open for changes\n"));
+    return reply(manager_.batches().decides() ? http::TextResponse(200, "ok\n")
+                                              : http::TextResponse(503, "the state store is not open for changes\n"));
   }
   if (request.path == "/isActive") return reply(http::TextResponse(200, "I am Active!\n"));
   if (request.path == "/") return reply(http::Redirect("/cluster"));  // RMWebApp
@@ -132,10 +132,10 @@ void Web::Route(const http::Request& request, const Reply& reply) {
 
 void Web::Learned(Part part, const http::Request& request, const Segments& path, const Reply& reply) {
   const std::string caller = http::CallerOf(request);
-  if (manager_.known().Knows(caller)) return (this->*part)(request, path, reply);
-  manager_.known().Learn(caller, alive_([this, part, request, path, reply] {
-                           http::Guard(request, reply, [&] { (this->*part)(request, path, reply); });
-                         }));
+  if (manager_.access().known().Knows(caller)) return (this->*part)(request, path, reply);
+  manager_.access().known().Learn(caller, alive_([this, part, request, path, reply] {
+                                    http::Guard(request, reply, [&] { (this->*part)(request, path, reply); });
+                                  }));
 }
 
 http::Response NotFound() {

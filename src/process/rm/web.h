@@ -18,6 +18,7 @@
 #include "process/http/server.h"
 #include "process/http/static_file.h"
 #include "process/login/web_login.h"
+#include "process/rm/access.h"
 #include "process/rm/large_answers.h"
 #include "process/rm/reports.h"
 #include "process/rm/resource_manager.h"

@@ -13,7 +13,7 @@ using endpoints::rest::Document;
 void Web::QueueAccess(const http::Request& request, const Segments& path, const Reply& reply) {
   const std::string& queue = path[0];
   const std::string caller = http::CallerOf(request);
-  if (!manager_.QueueExists(queue) || !manager_.QueueAccess(caller, queue, true)) {
+  if (!manager_.access().QueueExists(queue) || !manager_.access().Of(caller).MayUse(queue, true)) {
     return reply(Error(request, 403, "ForbiddenException",
                        "java.lang.Exception: User=" + caller + " doesn't haven access to queue=" + queue +
                            " so it cannot check ACLs for other users."));
@@ -29,15 +29,15 @@ void Web::QueueAccess(const http::Request& request, const Segments& path, const 
                            " is not a valid type, valid queue acl types={SUBMIT_APPLICATIONS/ADMINISTER_QUEUE}"));
   }
   const auto answer = [this, request, queue, user, type, administer, reply] {
-    const bool may = manager_.QueueAccess(user, queue, administer);
+    const bool may = manager_.access().Of(user).MayUse(queue, administer);
     const std::string why = "User=" + user + " doesn't have access to queue=" + queue + " with acl-type=" + type;
     reply(http::Rendered(
         request,
         Document::Object().Add("allowed", may ? "true" : "false").Add("user", user).Add("diagnostics", may ? "" : why),
         BareRoot(request, "rmQueueAclInfo")));
   };
-  if (manager_.known().Knows(user)) return answer();
-  manager_.known().Learn(user, alive_([request, reply, answer] { http::Guard(request, reply, answer); }));
+  if (manager_.access().known().Knows(user)) return answer();
+  manager_.access().known().Learn(user, alive_([request, reply, answer] { http::Guard(request, reply, answer); }));
 }
 
 }  // namespace fairlead::process::rm

@@ -6,6 +6,7 @@
 #include "base/checksum.h"
 #include "config/allocation_edit.h"
 #include "endpoints/rest/request_body.h"
+#include "process/rm/draining.h"
 #include "process/rm/web.h"
 #include "process/rm/web_resources.h"
 
@@ -39,7 +40,7 @@ void OwnError(const http::Server::Reply& reply, int status, const std::string& m
 }
 
 bool Web::RefuseStranger(const std::string& user, const Reply& reply) const {
-  if (manager_.IsAdministrator(user)) return false;
+  if (manager_.access().Of(user).IsAdministrator()) return false;
   OwnError(reply, 403, user + " is no administrator (yarn.admin.acl): ask one of them");
   return true;
 }
@@ -50,7 +51,8 @@ void Web::SetNodeState(const http::Request& request, const std::string& address,
   const std::string user = http::CallerOf(request);
   if (RefuseStranger(user, reply)) return;
   const Node* node = FindNamed(address);
-  if (!node && !manager_.drained().contains(address)) return OwnError(reply, 404, "there is no node " + address);
+  if (!node && !manager_.draining().hosts().contains(address))
+    return OwnError(reply, 404, "there is no node " + address);
   const auto body = rest::ParseBody("application/json", request.body, "node");
   if (!body.ok()) return OwnError(reply, 400, body.error().message);
   const std::string wanted = rest::Text(*body, "state");
@@ -63,7 +65,7 @@ void Web::SetNodeState(const http::Request& request, const std::string& address,
     return OwnError(reply, 400, "write {\"state\": ...} with DECOMMISSIONING, DECOMMISSIONED or RUNNING");
   }
   const model::rm::NodeAddress named = node ? node->address : model::rm::NodeAddress{address, 0};
-  const std::vector<std::string> closed = manager_.maintenance().Now();
+  const std::vector<std::string> closed = manager_.draining().maintenance().Now();
   if (!seconds && std::find(closed.begin(), closed.end(), named.host) != closed.end()) {
     return OwnError(
         reply, 409,
@@ -71,7 +73,7 @@ void Web::SetNodeState(const http::Request& request, const std::string& address,
   }
   const std::string what = !seconds ? "taken back into service" : *seconds == 0 ? "decommissioned" : "drained";
   manager_.NoteAction(http::ActorOf(request), request.peer, "node " + address + " is " + what, {}, "", address);
-  manager_.DrainHost(
+  manager_.draining().Drain(
       named.host, seconds, http::ActorOf(request) + " from " + request.peer,
       [this, named, reply](const base::Status& done) {
         if (!done.ok()) return OwnError(reply, 500, done.error().message);
@@ -88,7 +90,7 @@ void Web::SetMaintenance(const http::Request& request, const std::string& addres
   const std::string user = http::CallerOf(request);
   if (RefuseStranger(user, reply)) return;
   const Node* node = FindNamed(address);
-  Maintenance& maintenance = manager_.maintenance();
+  Maintenance& maintenance = manager_.draining().maintenance();
   if (!node && !maintenance.hosts().contains(address)) return OwnError(reply, 404, "there is no node " + address);
   const auto body = rest::ParseBody("application/json", request.body, "node");
   if (!body.ok()) return OwnError(reply, 400, body.error().message);
@@ -97,8 +99,10 @@ void Web::SetMaintenance(const http::Request& request, const std::string& addres
     return [this, host, reply, user, peer, what](const base::Status& status) {
       if (!status.ok()) return OwnError(reply, 400, status.error().message);
       manager_.NoteAction(user, peer, what, {}, "", host);
-      reply(http::JsonResponse(
-          200, Document::Object().Add("maintenance", MaintenanceDocument(manager_.maintenance(), &host)).ToJson("")));
+      reply(
+          http::JsonResponse(200, Document::Object()
+                                      .Add("maintenance", MaintenanceDocument(manager_.draining().maintenance(), &host))
+                                      .ToJson("")));
     };
   };
   const auto cancel = body->find("cancel");

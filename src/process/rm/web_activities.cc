@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "config/java_numbers.h"
+#include "process/rm/access.h"
 #include "process/rm/web.h"
 #include "process/rm/web_resources.h"
 #include "scheduler/pass_records.h"
@@ -297,7 +298,7 @@ http::Response AppActivities(const http::Request& request, const std::string& te
   };
   if (manager.options().hadoop_scheduler != "CapacityScheduler") return say(kNotCapacity);
   const bool shown =
-      app != nullptr && !Core::IsCompleted(*app) && manager.ViewerOf(http::CallerOf(request)).May(*app, false);
+      app != nullptr && !Core::IsCompleted(*app) && manager.access().Of(http::CallerOf(request)).May(*app, false);
   if (!shown) return say("fail to get application activities after finished");
   Document::List allocations;
   allocations.push_back(AllocationDocument(*app, manager.scheduler().Why(app->index, manager.now()), now));

@@ -8,6 +8,7 @@
 #include "process/ask/change.h"
 #include "process/ask/forecast.h"
 #include "process/ask/track_record.h"
+#include "process/rm/draining.h"
 #include "process/rm/learning.h"
 #include "process/rm/questions.h"
 #include "process/rm/web.h"
@@ -50,14 +51,14 @@ std::shared_ptr<ask::Present> TakePresent(const ResourceManager& manager, const 
                                      one.state != model::rm::ContainerState::kAllocated, one.launched});
     });
   });
-  const std::vector<model::rm::HostWindow> windows = manager.maintenance().Ahead();
-  const std::vector<std::string> in_window = manager.maintenance().Now();
+  const std::vector<model::rm::HostWindow> windows = manager.draining().maintenance().Ahead();
+  const std::vector<std::string> in_window = manager.draining().maintenance().Now();
   const auto at = [&](base::WallTime time) { return present->now + base::Duration::Millis(time.ms - wall.ms); };
   manager.core().ForEachNode([&](const Node& node) {
     if (!node.in_scheduler) return;
     present->nodes.push_back({node.index, node.address.host, node.address.port, node.rack, node.capacity, node.labels,
                               node.last_seen + heartbeat, node.state == model::rm::NodeState::kDecommissioning});
-    if (manager.drained().contains(node.address.host)) return;
+    if (manager.draining().hosts().contains(node.address.host)) return;
     const bool closed = std::find(in_window.begin(), in_window.end(), node.address.host) != in_window.end();
     if (present->nodes.back().drains && !closed) return;  // by the file of excluded hosts
     for (const model::rm::HostWindow& one : windows) {
@@ -171,7 +172,7 @@ Document HeldDocument(const ask::TrackRecord::Held& held) {
 void Web::WhatIf(const http::Request& request, const Reply& reply) {
   base::Result<WhatIfRequest> read = ReadRequest(request);
   if (!read.ok()) return OwnError(reply, 400, read.error().message);
-  if (read->queue && !manager_.QueueExists(read->queue->queue)) {
+  if (read->queue && !manager_.access().QueueExists(read->queue->queue)) {
     return OwnError(reply, 400, "there is no queue " + read->queue->queue);
   }
   const auto made = std::make_shared<http::Response>();
@@ -184,7 +185,7 @@ void Web::WhatIf(const http::Request& request, const Reply& reply) {
         return make(profile, queues, epoch);
       };
     }
-    return [made, read, present = TakePresent(manager_, manager_.ViewerOf(user)), edit = options.edit_queue_file,
+    return [made, read, present = TakePresent(manager_, manager_.access().Of(user)), edit = options.edit_queue_file,
             parse = options.parse_queues, learned = manager_.learning().Share(), other = std::move(other),
             heartbeat = options.heartbeat]() mutable {
       try {
@@ -205,7 +206,7 @@ void Web::WhatIf(const http::Request& request, const Reply& reply) {
 // GET apps/ID/when
 void Web::AppWhen(const http::Request& request, const App& app, const Reply& reply) {
   const std::string user = http::CallerOf(request);
-  if (!manager_.MayAccess(user, app, false)) {
+  if (!manager_.access().Of(user).May(app, false)) {
     return OwnError(reply, 403, user + " may not see what " + ToString(app.submission.id) + " waits for");
   }
   const auto make = [this] {
@@ -219,7 +220,7 @@ void Web::AppWhen(const http::Request& request, const App& app, const Reply& rep
     const App* now = manager_.core().FindApp(id);
     Document::List asks;
     if (now && now->in_scheduler) {
-      const Viewer viewer = manager_.ViewerOf(user);
+      const Viewer viewer = manager_.access().Of(user);
       const auto visible = [&](const ask::Present::App& one) {
         const App* other = manager_.core().AppAt(one.index);
         return other && other->submission.id == one.id && viewer.May(*other, false);

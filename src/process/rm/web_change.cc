@@ -2,8 +2,8 @@
 #include <utility>
 
 #include "endpoints/rest/request_body.h"
-#include "endpoints/yarn/refusals.h"
 #include "endpoints/yarn/rm_convert.h"
+#include "endpoints/yarn/rm_decode.h"
 #include "endpoints/yarn/text_bounds.h"
 #include "process/rm/web.h"
 #include "process/rm/web_resources.h"
@@ -35,9 +35,9 @@ int StatusOf(std::string_view exception) {
 }  // namespace
 
 bool Web::Refused(const http::Request& request, const Reply& reply, const m::OuterEffect& effect) const {
-  const auto* refused = std::get_if<m::CallRefused>(&effect);
-  if (refused) RefuseCall(request, reply, endpoints::yarn::ExceptionOf(refused->refused));
-  return refused != nullptr;
+  const auto refused = RefusalOf(effect);
+  if (refused) RefuseCall(request, reply, *refused);
+  return refused.has_value();
 }
 
 void Web::RefuseCall(const http::Request& request, const Reply& reply,
@@ -48,7 +48,7 @@ void Web::RefuseCall(const http::Request& request, const Reply& reply,
 }
 
 void Web::NewApplication(const http::Request& request, const Reply& reply) {
-  manager_.Ask(m::NewApplication{}, [request, reply, this](const m::OuterEffect& effect) {
+  manager_.batches().Ask(m::NewApplication{}, [request, reply, this](const auto& effect) {
     if (Refused(request, reply, effect)) return;
     const auto& answer = std::get<m::NewApplicationAnswer>(effect);
     const Document document = Document::Object()
@@ -66,8 +66,8 @@ void Web::Submit(const http::Request& request, const Reply& reply) {
   if (!context.ok()) {
     return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: " + context.error().message));
   }
-  base::Result<m::Submission> submission =
-      endpoints::yarn::ToSubmission(*context, manager_.SubmitterOf(http::CallerOf(request), request.peer));
+  base::Result<m::Submission> submission = endpoints::yarn::ToSubmission(
+      *context, {http::CallerOf(request), manager_.access().known().Of(http::CallerOf(request)), request.peer});
   if (!submission.ok()) {
     manager_.CountRefused(submission.error());
     return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: " + submission.error().message));
@@ -103,7 +103,7 @@ void Web::SetState(const http::Request& request, const App& app, const Reply& re
     return reply(Error(request, 400, "BadRequestException",
                        "java.lang.Exception: Only '" + std::string("KILLED") + "' is allowed as a target state."));
   }
-  if (!manager_.MayAccess(user, app, true)) {
+  if (!manager_.access().Of(user).May(app, true)) {
     return reply(Error(request, 403, "ForbiddenException",
                        "java.lang.Exception: User " + user + " cannot perform operation MODIFY_APP on " + id));
   }
@@ -121,7 +121,7 @@ void Web::SetState(const http::Request& request, const App& app, const Reply& re
   event.diagnostics = "Application " + id + " was killed by user " + user + " at " + request.peer;
   if (!why.empty()) event.diagnostics += " with diagnostic message: " + why;
   manager_.NoteKill(http::ActorOf(request), request.peer, app);
-  manager_.Ask(std::move(event), [](const m::OuterEffect&) {});
+  manager_.batches().Ask(std::move(event), [](const auto&) {});
   done(202, "KILLING");
 }
 
@@ -130,19 +130,19 @@ void Web::Move(const http::Request& request, const App& app, const Reply& reply)
   const std::string queue = body.ok() ? Text(*body, "queue") : "";
   if (queue.empty())
     return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: No queue was given."));
-  if (!manager_.MayAccess(http::CallerOf(request), app, true)) {
+  if (!manager_.access().Of(http::CallerOf(request)).May(app, true)) {
     return reply(
         Error(request, 403, "ForbiddenException",
               "java.lang.Exception: User " + http::CallerOf(request) + " cannot perform operation MODIFY_APP"));
   }
-  if (const std::string denied = manager_.MoveError(http::CallerOf(request), app.submission.id, queue);
+  if (const std::string denied = manager_.access().MoveError(http::CallerOf(request), app.submission.id, queue);
       !denied.empty()) {
     return reply(Error(request, 403, "ForbiddenException", "java.security.AccessControlException: " + denied));
   }
   m::MoveApp event;
   event.app = app.submission.id;
   event.queue = queue;
-  manager_.Ask(std::move(event), [request, reply, id = app.submission.id, this](const m::OuterEffect& effect) {
+  manager_.batches().Ask(std::move(event), [request, reply, id = app.submission.id, this](const auto& effect) {
     if (Refused(request, reply, effect)) return;
     manager_.NoteMove(http::ActorOf(request), request.peer, id);
     const App* moved = manager_.core().FindApp(id);
@@ -157,7 +157,7 @@ void Web::SetPriority(const http::Request& request, const App& app, const Reply&
   if (priority.empty() || priority.find_first_not_of("-0123456789") != std::string::npos) {
     return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: No priority was given."));
   }
-  if (!manager_.MayAccess(http::CallerOf(request), app, true)) {
+  if (!manager_.access().Of(http::CallerOf(request)).May(app, true)) {
     return reply(
         Error(request, 403, "ForbiddenException",
               "java.lang.Exception: User " + http::CallerOf(request) + " cannot perform operation MODIFY_APP"));
@@ -165,7 +165,7 @@ void Web::SetPriority(const http::Request& request, const App& app, const Reply&
   m::SetPriority event;
   event.app = app.submission.id;
   event.priority = endpoints::rest::SmallNumber(*body, "priority", 0);
-  manager_.Ask(std::move(event), [request, reply, id = app.submission.id, this](const m::OuterEffect& effect) {
+  manager_.batches().Ask(std::move(event), [request, reply, id = app.submission.id, this](const auto& effect) {
     if (Refused(request, reply, effect)) return;
     const int32_t now = std::get<m::PriorityAnswer>(effect).priority;
     manager_.NotePriority(http::ActorOf(request), request.peer, id, now);
@@ -180,7 +180,7 @@ void Web::SetTimeout(const http::Request& request, const App& app, const Reply& 
   if (!expires.ok()) {
     return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: " + expires.error().message));
   }
-  if (!manager_.MayAccess(http::CallerOf(request), app, true)) {
+  if (!manager_.access().Of(http::CallerOf(request)).May(app, true)) {
     return reply(
         Error(request, 403, "ForbiddenException",
               "java.lang.Exception: User " + http::CallerOf(request) + " cannot perform operation MODIFY_APP"));
@@ -188,7 +188,7 @@ void Web::SetTimeout(const http::Request& request, const App& app, const Reply& 
   m::SetLifetime event;
   event.app = app.submission.id;
   event.expires = *expires;
-  manager_.Ask(std::move(event), [request, reply, id = app.submission.id, this](const m::OuterEffect& effect) {
+  manager_.batches().Ask(std::move(event), [request, reply, id = app.submission.id, this](const auto& effect) {
     if (Refused(request, reply, effect)) return;
     if (const App* changed = manager_.core().FindApp(id)) {
       reply(http::Rendered(request, TimeoutDocument(*changed, manager_.now_wall()), "timeout"));

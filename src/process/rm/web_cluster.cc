@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "endpoints/yarn/rm_convert.h"
+#include "process/rm/log_aggregation.h"
 #include "process/rm/scheme.h"
 #include "process/rm/web.h"
 #include "process/rm/web_activities.h"
@@ -464,7 +465,7 @@ void Web::Apps(const http::Request& request, const Reply& reply) {
   const AppFilter filter(request);
   if (!filter.error.empty()) return reply(Error(request, 400, filter.exception, filter.error));
   RenderInTurn(request, "apps", reply, [this, filter, user = http::CallerOf(request)]() -> std::function<Document()> {
-    return [filter, rows = manager_.Fresh().Rows(), viewer = manager_.ViewerOf(user), facts = FactsOf(manager_)] {
+    return [filter, rows = manager_.Fresh().Rows(), viewer = manager_.access().Of(user), facts = FactsOf(manager_)] {
       Document::List list;
       rows.ForEach([&](const AppRow& row) {
         if (static_cast<int64_t>(list.size()) < filter.limit && filter.Passes(row.app))
@@ -495,8 +496,8 @@ void Web::ClusterApp(const http::Request& request, const Segments& path, const R
   const std::string part = path.size() > 1 ? path[1] : "";
   if (part.empty() && get) {
     AppRow row = RowOf(*app, manager_.scheduler(), manager_.now_wall());
-    row.logs = manager_.LogsOf(*app);
-    const bool full = manager_.MayAccess(http::CallerOf(request), *app, false);
+    row.logs = manager_.log_aggregation().Of(*app);
+    const bool full = manager_.access().Of(http::CallerOf(request)).May(*app, false);
     return reply(
         http::Rendered(request, AppDocument(row, full, FactsOf(manager_), manager_.DiagnosticsOf(*app)), "app"));
   }
@@ -599,7 +600,7 @@ Document AttemptReportDocument(const Attempt& attempt) {
 }  // namespace
 
 void Web::Attempts(const http::Request& request, const App& app, const Segments& path, const Reply& reply) {
-  if (const std::string user = http::CallerOf(request); !manager_.MayAccess(user, app, false)) {
+  if (const std::string user = http::CallerOf(request); !manager_.access().Of(user).May(app, false)) {
     return reply(Error(request, 403, "ForbiddenException",
                        "java.lang.Exception: User " + user + " does not have privilege to see this application " +
                            ToString(app.submission.id)));

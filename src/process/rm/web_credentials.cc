@@ -20,7 +20,7 @@ void Web::Credentials(const http::Request& request, const Segments& path, const 
   const std::string user = http::CallerOf(request);
   // Who is only believed has shown nothing, and who acts for another has shown that he is somebody else.
   const bool shown = request.visitor && request.visitor->real_user.empty();
-  if (!shown || !manager_.MayMakeCredentials(user)) {
+  if (!shown || !manager_.access().MayMakeCredentials(user)) {
     return OwnError(reply, 403,
                     user +
                         " may not do that: the resource manager's own user, root, and the administrators whom "

@@ -37,7 +37,7 @@ Document EventDocument(const Happening& one) {
 bool Web::MayHearOf(const Viewer& viewer, const model::ApplicationId& id) const {
   const App* app = manager_.core().FindApp(id);
   if (app) return viewer.May(*app, false);
-  return !viewer.acls || manager_.IsAdministrator(viewer.user);
+  return !viewer.acls || viewer.IsAdministrator();
 }
 
 // ?app= &queue= &node= &kind= &after=NUMBER &limit=; the newest first. Of applications that the caller may not see
@@ -55,7 +55,7 @@ void Web::OwnEvents(const http::Request& request, const Reply& reply) const {
   filter.kind = Asked(query, "kind");
   filter.after = AskedNumber(query, "after", 0);
   const size_t most = std::min(AskedNumber(query, "limit", 100), kEventsMax);
-  const Viewer viewer = manager_.ViewerOf(http::CallerOf(request));
+  const Viewer viewer = manager_.access().Of(http::CallerOf(request));
   Document::List list;
   const auto told = [&](const Happening& one) { return one.app.number == 0 || MayHearOf(viewer, one.app); };
   for (const Happening* one : manager_.lately().Find(filter, most, told)) {

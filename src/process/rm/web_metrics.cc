@@ -63,20 +63,20 @@ void AddQueues(const scheduler::View& view, const std::map<std::string, QueueSum
 void Web::Metrics(const Reply& reply) {
   http::MetricsText out("fairlead_rm_");
   const ResourceManager::Counters& counters = manager_.counters();
+  const Batches::Counts& counts = manager_.batches().counts();
   const Lately& lately = manager_.lately();
-  out.Counter("events_total", "Outside events stepped", counters.events);
-  out.Counter("batches_total", "Batches stepped", counters.batches);
-  out.Seconds("step_seconds", "How long a batch took in the resource manager's and the scheduler's core",
-              counters.step);
+  out.Counter("events_total", "Outside events stepped", counts.events);
+  out.Counter("batches_total", "Batches stepped", counts.batches);
+  out.Seconds("step_seconds", "How long a batch took in the resource manager's and the scheduler's core", counts.step);
   out.Counter("allocate_calls_total", "Allocate calls", counters.allocate_calls);
   out.Seconds("allocate_seconds", "From an allocate call to its answer", counters.allocate);
-  out.Counter("containers_granted_total", "Containers handed to masters", counters.granted);
+  out.Counter("containers_granted_total", "Containers handed to masters", counts.granted);
   out.Counter("containers_preempted_total", "Containers taken back", lately.Count(HappeningKind::kPreempted));
   out.Counter("reservations_total", "Times that room on a node was held for a container",
               lately.Count(HappeningKind::kHeld));
   out.Counter("refusals_total", "Calls that the scheduler refused", lately.Count(HappeningKind::kRefused));
   out.Counter("heartbeats_total", "Heartbeats of nodes", counters.heartbeats);
-  out.Counter("store_errors_total", "Changes that the state store refused", counters.store_errors);
+  out.Counter("store_errors_total", "Changes that the state store refused", counts.store_errors);
   out.Counter("requests_too_long_total", "Requests refused for a text that is longer than its field may be",
               counters.too_long);
   out.Counter("requests_malformed_total", "Requests refused for something else in them", counters.malformed);
@@ -109,7 +109,7 @@ void Web::Metrics(const Reply& reply) {
   out.Gauge("store_rows_unread",
             "Rows of the state store that cannot be read, or that others have put there, and are left out",
             static_cast<int64_t>(manager_.left_out()));
-  out.Seconds("store_commit_seconds", "From a change to its being stored", counters.commit);
+  out.Seconds("store_commit_seconds", "From a change to its being stored", counts.commit);
   out.Seconds("web_seconds", "How long a request to the web port took the thread that decides", served_);
   const ask::TrackRecord::Held held = manager_.estimates().held(manager_.now());
   out.Gauge("estimates", "Asks whose estimated start has come, or is overdue", held.estimates);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "process/http/routes.h"
+#include "process/rm/draining.h"
 #include "process/rm/own_documents.h"
 #include "process/rm/queue_names.h"
 #include "process/rm/web.h"
@@ -167,7 +168,7 @@ struct Web::AppsAnswer {
 // off it again the answer is written.
 void Web::OwnApps(const http::Request& request, const Reply& reply) {
   const auto answer = std::make_shared<AppsAnswer>(manager_.Fresh().Rows(), manager_.now_wall());
-  const auto find = [query = request.query, answer, viewer = manager_.ViewerOf(http::CallerOf(request))] {
+  const auto find = [query = request.query, answer, viewer = manager_.access().Of(http::CallerOf(request))] {
     std::vector<const AppRow*> all;
     answer->rows.ForEach([&](const AppRow& row) { all.push_back(&row); });
     answer->page = PageOf(query, all, answer->now);
@@ -248,8 +249,8 @@ Document ContainerOf(const Core& core, const Container& container) {
 // hosts that have not ended.
 void Web::OwnNodes(const http::Request& request, const Reply& reply) {
   Aside("nodes", reply,
-        [query = request.query, rows = NodeRows(manager_.core()), out = manager_.drained(),
-         windows = MaintenanceDocument(manager_.maintenance(), nullptr)]() mutable {
+        [query = request.query, rows = NodeRows(manager_.core()), out = manager_.draining().hosts(),
+         windows = MaintenanceDocument(manager_.draining().maintenance(), nullptr)]() mutable {
           Document::List drained;
           for (const auto& [host, one] : out) {
             drained.push_back(
@@ -299,10 +300,10 @@ Document MeasuredDocument(const Node& node) {
 Document Web::OwnNode(const Node& node, const std::string& user) const {
   Document document = ShortNode(NodeRows(manager_.core(), &node).front());
   document.Add("measured", MeasuredDocument(node));
-  document.Add("maintenance", MaintenanceDocument(manager_.maintenance(), &node.address.host));
+  document.Add("maintenance", MaintenanceDocument(manager_.draining().maintenance(), &node.address.host));
   if (IsGone(&node)) document.Add("node_gone", true);
   Document::List containers;
-  const Viewer viewer = manager_.ViewerOf(user);
+  const Viewer viewer = manager_.access().Of(user);
   manager_.core().ForEachApp([&](const App& app) {
     for (const Container* container : InOrder(app.containers)) {
       if (container->node != node.index) continue;
@@ -316,7 +317,7 @@ Document Web::OwnNode(const Node& node, const std::string& user) const {
 
 // An application with its attempts, its containers and why each of its asks waits.
 Document Web::OwnApp(const App& app, const std::string& user) const {
-  const bool full = manager_.MayAccess(user, app, false);
+  const bool full = manager_.access().Of(user).May(app, false);
   const base::WallTime now = manager_.now_wall();
   Document document = ShortApp(app, UsageRecordOf(app, now), full, now);
   if (!full) {

@@ -45,7 +45,7 @@ http::Response NotTold(const base::Error& error) {
 // GET past: from when to when something is kept. GET past/NAME?at=MS&...: PastDocument.
 void Web::Past(const http::Request& request, const Segments& path, const Reply& reply) {
   const std::string user = http::CallerOf(request);
-  if (manager_.ViewerOf(user).acls && RefuseStranger(user, reply)) return;  // it names every application
+  if (manager_.access().Of(user).acls && RefuseStranger(user, reply)) return;  // it names every application
   const auto& journal = manager_.options().journal;
   if (!journal || !journal->facts()) return OwnError(reply, 404, "no journal is kept (fairlead.rm.journal-bytes)");
   const auto made = std::make_shared<http::Response>();

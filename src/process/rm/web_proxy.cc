@@ -33,7 +33,7 @@ void Web::Proxy(const http::Request& request, const Segments& path, const Reply&
     return reply(http::Redirect(page));
   }
   const bool running = attempt->state == model::rm::AttemptState::kRunning;
-  if (!manager_.MayAccess(http::CallerOf(request), *app, false)) return reply(http::Redirect(page));
+  if (!manager_.access().Of(http::CallerOf(request)).May(*app, false)) return reply(http::Redirect(page));
   const std::string& url = attempt->original_url;
   if (!running) return reply(http::Redirect(url.starts_with("http") ? url : "http://" + url));
   // A page without its final slash would resolve its links one level too high.

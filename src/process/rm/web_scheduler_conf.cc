@@ -94,7 +94,8 @@ void Web::ClusterConf(const http::Request& request, const Segments& path, const 
     return reply(Error(request, 405, "WebApplicationException", "The method is not allowed here."));
   }
   // To format is to change every queue: Hadoop lets everybody do it while yarn.acl.enable is false.
-  if ((manager_.options().core.acls || what == "format") && !manager_.IsAdministrator(http::CallerOf(request))) {
+  if ((manager_.options().core.acls || what == "format") &&
+      !manager_.access().Of(http::CallerOf(request)).IsAdministrator()) {
     return reply(
         Error(request, 403, "ForbiddenException", "java.lang.Exception: Only admins can carry out this operation."));
   }
@@ -111,9 +112,10 @@ void Web::ClusterConf(const http::Request& request, const Segments& path, const 
 
 // ConfigurationMutationACLPolicy.
 bool Web::MayChangeConf(const std::string& user, const config::CapacityChange& change) const {
-  if (manager_.IsAdministrator(user)) return true;
+  const Viewer viewer = manager_.access().Of(user);
+  if (viewer.IsAdministrator()) return true;
   if (!manager_.options().scheduler_conf->queue_admins || !change.global.empty()) return false;
-  const auto may = [&](const std::string& path) { return manager_.QueueAccess(user, path, true); };
+  const auto may = [&](const std::string& path) { return viewer.MayUse(path, true); };
   const auto may_all = [&](const std::vector<config::CapacityChange::Queue>& queues) {
     return std::ranges::all_of(queues, [&](const auto& queue) { return may(queue.path); });
   };
