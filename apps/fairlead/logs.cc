@@ -345,8 +345,11 @@ std::string PrintGathered(const Command& command, Cluster& cluster, const model:
                           const std::string& owner, Printer& printer) {
   const config::HadoopConf& conf = cluster.settings.conf;
   const std::string user = command.options.user.empty() ? shell::CurrentUser() : command.options.user;
-  const auto files = shell::FindGatheredFiles(conf, id, owner, user);
-  return files ? printer.PrintGathered(**files) : "";
+  std::string why;
+  for (const auto& files : shell::FindGatheredFiles(conf, id, owner, user)) {
+    if (const std::string unread = printer.PrintGathered(*files); !unread.empty()) why = unread;
+  }
+  return why;
 }
 
 int Logs(const Command& command, Cluster& cluster, LogsOptions& options) {

@@ -92,9 +92,10 @@ class Rolls(unittest.TestCase):
         count = int((self.directory / "gate.count").read_text())
         self.assertEqual(lines, collections.Counter([*(str(n).encode() for n in range(1, count + 1)), b"last"]))
         self.cluster.wait(lambda: not self.logs.exists(), "the end of the logs here")
-        shown = subprocess.run([peers.BINARY, "logs", app, "--hadoop-conf", self.cluster.conf], capture_output=True, text=True, timeout=60)
-        self.assertEqual((shown.returncode, shown.stderr), (0, ""))
-        self.assertRegex(shown.stdout, r"^==> container_\S+_000001 stdout <==\n<<last>>\n$")
+        for words in ((), ("--set", "yarn.log-aggregation.file-formats=IFile,TFile")):  # written before another format came first
+            shown = subprocess.run([peers.BINARY, "logs", app, "--hadoop-conf", self.cluster.conf, *words], capture_output=True, text=True, timeout=60)
+            self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+            self.assertRegex(shown.stdout, r"^==> container_\S+_000001 stdout <==\n<<last>>\n$")
 
 
 if __name__ == "__main__":

@@ -112,7 +112,7 @@ constexpr Key<NmSettings> kKeys[] = {
                                                     "seconds that logs stay on the node", Range{.unit = kSecond}),
     By("yarn.log-aggregation-enable", "false", "gather an application's logs ([node agent](node-agent.md#logs))"),
     By("yarn.log-aggregation.file-formats", "TFile",
-       "the first one is written: TFile or IFile; another one keeps logs here"),
+       "the first one is written: TFile or IFile; another one keeps logs here; `fairlead logs` reads all"),
     By("yarn.log-aggregation.file-controller.*", "by the format's name",
        "`.NAME.class`: which of the two it is (LogAggregationTFileController or LogAggregationIndexedFileController)"),
     By("yarn.nodemanager.remote-app-log-dir", "/tmp/logs",

@@ -83,10 +83,13 @@ TEST(NodeKeysTest, LogsHaveAFormatAPlaceAndATime) {
   EXPECT_EQ(read->manager.logs.roll_every, base::Duration::Seconds(10));
   EXPECT_EQ(read->log_aggregation.suffix, "mine");
 
-  read = ReadNmSettings(WithLogs({{"yarn.log-aggregation.file-formats", "Mine"}}));
-  ASSERT_TRUE(read.ok()) << read.error().message;
-  EXPECT_FALSE(read->aggregate_logs);
-  EXPECT_THAT(read->warnings, testing::Contains(testing::HasSubstr("file-formats Mine is not supported")));
+  for (const auto& [formats, first] : {std::pair{"Mine,TFile", "Mine"}, std::pair{",", "''"}}) {
+    read = ReadNmSettings(WithLogs({{"yarn.log-aggregation.file-formats", formats}}));
+    ASSERT_TRUE(read.ok()) << read.error().message;
+    EXPECT_FALSE(read->aggregate_logs);
+    EXPECT_THAT(read->warnings,
+                testing::Contains(testing::HasSubstr("file-formats " + std::string(first) + " is not supported")));
+  }
 
   for (const char* key : {"policy.class", "compression-type"})
     EXPECT_THAT(ReadNmSettings(WithLogs({{prefix + key, "lzo"}})).error().message, testing::HasSubstr(prefix + key));

@@ -317,6 +317,40 @@ std::optional<LogFileFormat> FormatOf(const std::string& name, const std::string
   return std::nullopt;
 }
 
+/// Where logs of one format lie, and how.
+base::Result<LogAggregationOptions> ReadLogPlace(const HadoopConf& conf, std::string name) {
+  LogAggregationOptions logs;
+  const std::string controller = conf.String("yarn.log-aggregation.file-controller." + name + ".class");
+  const std::optional<LogFileFormat> format = FormatOf(name, controller);
+  if (!format) {
+    return base::Error{"yarn.log-aggregation.file-formats " + name + (controller.empty() ? "" : " of " + controller) +
+                       " is not supported, write TFile or IFile"};
+  }
+  const std::string own = "yarn.log-aggregation." + name + ".remote-app-log-dir";
+  std::string url = conf.String(own);
+  const std::string key = url.empty() ? "yarn.nodemanager.remote-app-log-dir" : own;
+  if (url.empty()) url = conf.String(key);
+  const FileUrl at = LogLocation(conf, url);
+  if (!at.path.starts_with("/"))
+    return base::Error{key + " " + url + " names no directory, write a file: or hdfs: URL"};
+  if (at.scheme == "hdfs" || at.scheme == "webhdfs" || at.scheme == "swebhdfs") {
+    logs.web_hdfs = WebAddresses(conf)(at.scheme, at.authority);
+    logs.scheme = at.scheme;
+    logs.authority = at.authority;
+    logs.secured = IsKerberos(conf);
+  } else if (at.scheme != "file") {
+    return base::Error{key + " " + url + " lies on " + at.scheme + "; write a file: or hdfs: URL"};
+  }
+  logs.format = *format;
+  logs.root = at.path;
+  logs.suffix = conf.String(own + "-suffix");
+  if (logs.suffix.empty()) {
+    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    logs.suffix = conf.String("yarn.nodemanager.remote-app-log-dir-suffix", "logs") + "-" + name;
+  }
+  return logs;
+}
+
 /// LogAggregationService.calculateRollingMonitorInterval.
 void ReadLogRolls(const HadoopConf& conf, NmSettings& out) {
   const char* every_key = "yarn.nodemanager.log-aggregation.roll-monitoring-interval-seconds";
@@ -369,7 +403,7 @@ void ReadLogAggregation(const HadoopConf& conf, NmSettings& out) {
   NoteLogRetention(conf, out);
   ReadLogRolls(conf, out);
   ReadLogPolicyOfNode(conf, out);
-  base::Result<LogAggregationOptions> place = ReadLogPlace(conf);
+  base::Result<LogAggregationOptions> place = std::move(ReadLogPlaces(conf).front());
   ReadLogFiles(conf, place ? *place : out.log_aggregation);
   if (!place) {
     out.warnings.push_back(
@@ -384,38 +418,12 @@ void ReadLogAggregation(const HadoopConf& conf, NmSettings& out) {
 
 }  // namespace
 
-base::Result<LogAggregationOptions> ReadLogPlace(const HadoopConf& conf) {
-  LogAggregationOptions logs;
-  std::string name = conf.List("yarn.log-aggregation.file-formats", {"TFile"}).front();
-  const std::string controller = conf.String("yarn.log-aggregation.file-controller." + name + ".class");
-  const std::optional<LogFileFormat> format = FormatOf(name, controller);
-  if (!format) {
-    return base::Error{"yarn.log-aggregation.file-formats " + name + (controller.empty() ? "" : " of " + controller) +
-                       " is not supported, write TFile or IFile"};
-  }
-  const std::string own = "yarn.log-aggregation." + name + ".remote-app-log-dir";
-  std::string url = conf.String(own);
-  const std::string key = url.empty() ? "yarn.nodemanager.remote-app-log-dir" : own;
-  if (url.empty()) url = conf.String(key);
-  const FileUrl at = LogLocation(conf, url);
-  if (!at.path.starts_with("/"))
-    return base::Error{key + " " + url + " names no directory, write a file: or hdfs: URL"};
-  if (at.scheme == "hdfs" || at.scheme == "webhdfs" || at.scheme == "swebhdfs") {
-    logs.web_hdfs = WebAddresses(conf)(at.scheme, at.authority);
-    logs.scheme = at.scheme;
-    logs.authority = at.authority;
-    logs.secured = IsKerberos(conf);
-  } else if (at.scheme != "file") {
-    return base::Error{key + " " + url + " lies on " + at.scheme + "; write a file: or hdfs: URL"};
-  }
-  logs.format = *format;
-  logs.root = at.path;
-  logs.suffix = conf.String(own + "-suffix");
-  if (logs.suffix.empty()) {
-    for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    logs.suffix = conf.String("yarn.nodemanager.remote-app-log-dir-suffix", "logs") + "-" + name;
-  }
-  return logs;
+std::vector<base::Result<LogAggregationOptions>> ReadLogPlaces(const HadoopConf& conf) {
+  std::vector<std::string> names = conf.List("yarn.log-aggregation.file-formats", {"TFile"});
+  if (names.empty()) names = {"''"};  // refused as others that are no format
+  std::vector<base::Result<LogAggregationOptions>> places;
+  for (const std::string& name : names) places.push_back(ReadLogPlace(conf, name));
+  return places;
 }
 
 void AddExecutorRules(const std::string& directory, HadoopConf& conf) {

@@ -66,8 +66,9 @@ struct NmSettings {
 /// the directory, where it is there and the configuration does not give them.
 void AddExecutorRules(const std::string& directory, config::HadoopConf& conf);
 
-/// Where the first of the configured formats of gathered logs lies, and how. Error: nothing here writes or reads it.
-base::Result<LogAggregationOptions> ReadLogPlace(const config::HadoopConf& conf);
+/// Where gathered logs of each configured format lie, and how; the first is written, all are read
+/// (LogAggregationFileControllerFactory). Error: nothing here writes or reads that one.
+std::vector<base::Result<LogAggregationOptions>> ReadLogPlaces(const config::HadoopConf& conf);
 
 /// Reads and checks the whole configuration; what cannot be honoured is an Error with the key, the reason and what to
 /// write.
