@@ -10,7 +10,7 @@ from jobs import Background, PausedJob, container_processes, executors, kill, ma
 from registry import Spec, case
 
 MINUTE = 60_000
-# A key is used alone 1.5 times as long after its roll as a master may be silent (ours all by the first key). A master has to come up within that
+# A key is used alone 1.5 times as long after its roll as a master may be silent. A master has to come up within that
 # time, on a busy machine, too.
 SHORT_KEYS = (
     ("yarn.am.liveness-monitor.expiry-interval-ms", 60_000),

@@ -25,18 +25,13 @@ constexpr base::Duration kLaidOpenFor = base::Duration::Seconds(600);
 }  // namespace
 
 KeyRing::KeyRing(env::Loop& loop, const fairlead::rm::Core& core, KeyTimes times)
-    : loop_(loop), core_(core), times_(times) {}
-
-KeyRing::~KeyRing() {
-  for (const env::Loop::TimerId timer : activations_) loop_.Cancel(timer);
-}
-
-std::vector<KeyRing::Kind> KeyRing::Kinds() {
-  return {{"amrm", &amrm_, times_.master_activation},
-          {"nm", &node_, times_.node_activation},
-          {"container", &container_, times_.node_activation},
-          {"page", &page_, std::nullopt}};
-}
+    : loop_(loop),
+      core_(core),
+      times_(times),
+      amrm_{"amrm", times.amrm_roll, times.master_activation, env::Timer(loop), env::Timer(loop), {}},
+      node_{"nm", times.node_roll, times.node_activation, env::Timer(loop), env::Timer(loop), {}},
+      container_{"container", times.container_roll, times.node_activation, env::Timer(loop), env::Timer(loop), {}},
+      page_{"page", std::nullopt, {}, env::Timer(loop), env::Timer(loop), {}} {}
 
 std::string KeyRing::RandomKey() {
   std::string key(endpoints::yarn::kMasterKeyBytes, '\0');
@@ -62,33 +57,32 @@ std::vector<env::Row> KeyRing::Start(const Stored& stored, Attempts running, boo
   running_ = std::move(running);
   laid_open_ = stored.laid_open;
   std::vector<env::Row> fresh;
-  for (const Kind& kind : Kinds()) {
+  for (Kind* kind : Kinds()) {
+    MasterKeys& own = kind->keys;
     bool found = false;
     for (const auto& [name, keys] : stored.keys) {
-      if (name != kind.name) continue;
-      *kind.keys = keys;
+      if (name != kind->name) continue;
+      own = keys;
       found = true;
     }
-    kind.keys->current.hmac = times_.hmac;
-    if (kind.keys->next) kind.keys->next->hmac = times_.hmac;
+    own.current.hmac = times_.hmac;
+    if (own.next) own.next->hmac = times_.hmac;
+    RollLater(*kind);
     if (found) {
       if (laid_open) {
-        Replace(kind);
-        fresh.push_back(RowOf(kind, *kind.keys));
+        Replace(*kind);
+        fresh.push_back(RowOf(*kind, own));
       }
       // As AMRMTokenSecretManager.recover: masters that have not heard of the next key yet keep theirs for a while.
-      if (!kind.keys->next) continue;
-      const bool open = kind.keys == &amrm_ && AmRmLaidOpen();
-      ActivateLater(kind, open ? LaidOpenFor() : *kind.activation);
+      if (own.next) ActivateLater(*kind, kind == &amrm_ && AmRmLaidOpen() ? LaidOpenFor() : kind->activation);
       continue;
     }
     int32_t id = 0;
     loop_.RandomBytes({reinterpret_cast<uint8_t*>(&id), sizeof(id)});
-    *kind.keys = MasterKeys{{id, RandomKey(), times_.hmac}, std::nullopt};
-    fresh.push_back(RowOf(kind, *kind.keys));
+    own = MasterKeys{{id, RandomKey(), times_.hmac}, std::nullopt};
+    fresh.push_back(RowOf(*kind, own));
   }
   if (laid_open) fresh.push_back({kLaidOpenTable, "", base::EncodeStored(laid_open_)});
-  roll_timer_.After(times_.roll, [this] { Roll(); });
   return fresh;
 }
 
@@ -102,48 +96,41 @@ std::optional<w::FairleadLaidOpenProto> KeyRing::LaidOpenNodeKeys() const {
 }
 
 // All keys of a kind lay open, the next one too.
-void KeyRing::Replace(const Kind& kind) {
-  MasterKeys& keys = *kind.keys;
-  if (kind.keys == &node_) laid_open_.node_key = keys.newest().id;
+void KeyRing::Replace(Kind& kind) {
+  MasterKeys& keys = kind.keys;
+  if (&kind == &node_) laid_open_.node_key = keys.newest().id;
   keys.Activate();
   keys.Roll(RandomKey());
-  if (kind.keys == &amrm_) {
+  if (&kind == &amrm_) {
     laid_open_.key = keys.current.id;
     laid_open_.until = {loop_.Wall().ms + kLaidOpenFor.millis()};
     return;
   }
   keys.Activate();
-  if (kind.activation) keys.Roll(RandomKey());
+  if (kind.roll) keys.Roll(RandomKey());
 }
 
 // A key is used only when it is stored: a token made with it outlives this run.
-void KeyRing::Roll() {
-  for (const env::Loop::TimerId timer : activations_) loop_.Cancel(timer);
-  activations_.clear();
-  std::vector<MasterKeys> rolled;
-  std::vector<env::Row> rows;
-  std::vector<Kind> kinds = Kinds();
-  std::erase_if(kinds, [](const Kind& kind) { return !kind.activation; });
-  for (const Kind& kind : kinds) {
-    if (kind.keys->next) kind.keys->Activate();
-    rolled.push_back(*kind.keys);
-    rolled.back().Roll(RandomKey());
-    rows.push_back(RowOf(kind, rolled.back()));
-  }
-  save_(std::move(rows), [this, kinds, rolled = std::move(rolled)] {
-    for (size_t i = 0; i < kinds.size(); ++i) {
-      *kinds[i].keys = rolled[i];
-      ActivateLater(kinds[i], *kinds[i].activation);
-    }
-    roll_timer_.After(times_.roll, [this] { Roll(); });
+void KeyRing::Roll(Kind& kind) {
+  kind.activation_timer.Stop();
+  kind.keys.Activate();
+  MasterKeys rolled = kind.keys;
+  rolled.Roll(RandomKey());
+  const env::Row row = RowOf(kind, rolled);
+  save_({row}, [this, &kind, rolled = std::move(rolled)] {
+    kind.keys = rolled;
+    ActivateLater(kind, kind.activation);
+    RollLater(kind);
   });
 }
 
+void KeyRing::RollLater(Kind& kind) {
+  if (kind.roll) kind.roll_timer.After(*kind.roll, [this, &kind] { Roll(kind); });
+}
+
 // Not stored: the next run does it again.
-void KeyRing::ActivateLater(const Kind& kind, base::Duration after) {
-  activations_.push_back(loop_.After(after, [keys = kind.keys] {
-    if (keys->next) keys->Activate();
-  }));
+void KeyRing::ActivateLater(Kind& kind, base::Duration after) {
+  kind.activation_timer.After(after, [&kind] { kind.keys.Activate(); });
 }
 
 env::Row KeyRing::RowOf(const Kind& kind, const MasterKeys& keys) {
@@ -153,7 +140,7 @@ env::Row KeyRing::RowOf(const Kind& kind, const MasterKeys& keys) {
 RpcToken KeyRing::AmRmToken(const model::ApplicationAttemptId& attempt) const {
   w::AMRMTokenIdentifierProto identifier;
   identifier.app_attempt_id = ToWire(attempt);
-  return MintAmRmToken(std::move(identifier), amrm_.newest());
+  return MintAmRmToken(std::move(identifier), amrm().newest());
 }
 
 RpcToken KeyRing::NmRpcToken(const model::ApplicationAttemptId& attempt, const model::rm::NodeAddress& address,
@@ -162,17 +149,18 @@ RpcToken KeyRing::NmRpcToken(const model::ApplicationAttemptId& attempt, const m
   identifier.app_attempt_id = ToWire(attempt);
   identifier.node_id = ToWire(address);
   identifier.app_submitter = user;
-  return MintNmToken(std::move(identifier), node_.current, ToString(address));
+  return MintNmToken(std::move(identifier), node().current, ToString(address));
 }
 
 std::string KeyRing::PageSecret(const model::ApplicationAttemptId& attempt) const {
   const std::string secret =
-      TokenPassword(page_.current.bytes, "page of " + ToString(attempt), endpoints::yarn::TokenHmac::kSha256);
+      TokenPassword(page_.keys.current.bytes, "page of " + ToString(attempt), endpoints::yarn::TokenHmac::kSha256);
   return wire::hadoop_rpc::EncodeBase64(secret);
 }
 
 std::string KeyRing::ClientToMasterKey(const model::ApplicationAttemptId& attempt) const {
-  return TokenPassword(page_.current.bytes, "clients of " + ToString(attempt), endpoints::yarn::TokenHmac::kSha256);
+  return TokenPassword(page_.keys.current.bytes, "clients of " + ToString(attempt),
+                       endpoints::yarn::TokenHmac::kSha256);
 }
 
 wire::hadoop_rpc::TokenProto KeyRing::ContainerToken(const model::rm::ContainerInfo& container, model::AppIndex app) {
@@ -194,7 +182,7 @@ wire::hadoop_rpc::TokenProto KeyRing::ContainerToken(const model::rm::ContainerI
   identifier.version = container.version;
   identifier.allocation_request_id = container.allocation_request_id;
   return endpoints::yarn::ToWire(
-      MintContainerToken(std::move(identifier), container_.current, ToString(container.address)));
+      MintContainerToken(std::move(identifier), container().current, ToString(container.address)));
 }
 
 wire::hadoop_rpc::TokenProto KeyRing::NmToken(const model::ApplicationAttemptId& attempt, model::NodeIndex node,
@@ -221,8 +209,8 @@ base::Result<endpoints::yarn::TokenSecret> KeyRing::Secret(std::string_view iden
   if (!core_.AttemptIsKnown(attempt)) {
     return base::Error{ToString(attempt) + " not found in AMRMTokenSecretManager."};
   }
-  const MasterKey* key = amrm_.Find(token.KeyId());
-  if (key == &amrm_.current && AmRmLaidOpen() && !running_.contains(attempt)) key = nullptr;
+  const MasterKey* key = amrm().Find(token.KeyId());
+  if (key == &amrm().current && AmRmLaidOpen() && !running_.contains(attempt)) key = nullptr;
   if (!key) return base::Error{"Invalid AMRMToken from " + ToString(attempt)};
   return endpoints::yarn::TokenSecret{endpoints::yarn::TokenPassword(*key, identifier), ToString(attempt)};
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <set>
@@ -17,7 +18,10 @@
 namespace fairlead::process::rm {
 
 struct KeyTimes {
-  base::Duration roll = base::Duration::Seconds(24 * 3600);  // yarn.resourcemanager.*.master-key-rolling-interval-secs
+  // yarn.resourcemanager.{am-rm,nm,container}-tokens.master-key-rolling-interval-secs
+  base::Duration amrm_roll = base::Duration::Seconds(24 * 3600);
+  base::Duration node_roll = base::Duration::Seconds(24 * 3600);
+  base::Duration container_roll = base::Duration::Seconds(24 * 3600);
   base::Duration node_activation = base::Duration::Seconds(900);    // 1.5 x expiry of nodes
   base::Duration master_activation = base::Duration::Seconds(900);  // 1.5 x expiry of masters
   base::Duration container_token_life = base::Duration::Seconds(600);
@@ -26,12 +30,10 @@ struct KeyTimes {
 
 /// The master keys of a resource manager and the tokens made with them (AMRMTokenSecretManager,
 /// NMTokenSecretManagerInRM, RMContainerTokenSecretManager). Keys are random bytes of the loop, kept in the store, and
-/// roll by timer, but for the one of pages' secrets. It is also the judge of AMRM tokens.
+/// roll by timers of their kinds, but for the one of pages' secrets. It is also the judge of AMRM tokens.
 class KeyRing : public endpoints::yarn::TokenSource, public endpoints::yarn::TokenAuthority {
  public:
   KeyRing(env::Loop& loop, const fairlead::rm::Core& core, KeyTimes times);
-  ~KeyRing() override;
-
   /// Stores rows, however often it must be tried, then calls `stored`.
   using Save = std::function<void(std::vector<env::Row> rows, std::function<void()> stored)>;
   /// The AMRM key that lay open to others last, and until when it is believed of attempts that hold a token of it; the
@@ -65,14 +67,14 @@ class KeyRing : public endpoints::yarn::TokenSource, public endpoints::yarn::Tok
   /// Signs the tokens by which clients know themselves to the attempt's master (ClientToAMTokenSecretManager); as
   /// lasting as that secret.
   std::string ClientToMasterKey(const model::ApplicationAttemptId& attempt) const;
-  const endpoints::yarn::MasterKeys& amrm() const { return amrm_; }
-  const endpoints::yarn::MasterKeys& node() const { return node_; }
-  const endpoints::yarn::MasterKeys& container() const { return container_; }
+  const endpoints::yarn::MasterKeys& amrm() const { return amrm_.keys; }
+  const endpoints::yarn::MasterKeys& node() const { return node_.keys; }
+  const endpoints::yarn::MasterKeys& container() const { return container_.keys; }
 
   /// The AMRM key of a token lay open to others: its master needs new tokens of every kind.
   bool LayOpen(int32_t amrm_key) const { return laid_open_.until.ms != 0 && amrm_key == laid_open_.key; }
   /// And its time is over, also for who has logged in with it before.
-  bool IsOver(int32_t amrm_key) const { return LayOpen(amrm_key) && !amrm_.Find(amrm_key); }
+  bool IsOver(int32_t amrm_key) const { return LayOpen(amrm_key) && !amrm().Find(amrm_key); }
   /// For nodes: which NM keys lay open, and how long they are still good; nothing where none did.
   std::optional<wire::yarn::FairleadLaidOpenProto> LaidOpenNodeKeys() const;
 
@@ -88,16 +90,19 @@ class KeyRing : public endpoints::yarn::TokenSource, public endpoints::yarn::Tok
  private:
   struct Kind {
     const char* name;
-    endpoints::yarn::MasterKeys* keys;
-    std::optional<base::Duration> activation;  // none: it does not roll
+    std::optional<base::Duration> roll;  // none: it does not roll
+    base::Duration activation;
+    env::Timer roll_timer, activation_timer;
+    endpoints::yarn::MasterKeys keys;
   };
-  std::vector<Kind> Kinds();
+  std::array<Kind*, 4> Kinds() { return {&amrm_, &node_, &container_, &page_}; }
   std::string RandomKey();
-  void Replace(const Kind& kind);
+  void Replace(Kind& kind);
   /// The current AMRM key lay open, and the next is not alone yet.
-  bool AmRmLaidOpen() const { return amrm_.next && laid_open_.until.ms != 0 && amrm_.current.id == laid_open_.key; }
-  void Roll();
-  void ActivateLater(const Kind& kind, base::Duration after);
+  bool AmRmLaidOpen() const { return amrm().next && laid_open_.until.ms != 0 && amrm().current.id == laid_open_.key; }
+  void RollLater(Kind& kind);
+  void Roll(Kind& kind);
+  void ActivateLater(Kind& kind, base::Duration after);
   /// How long it is still believed.
   base::Duration LaidOpenFor() const;
   static env::Row RowOf(const Kind& kind, const endpoints::yarn::MasterKeys& keys);
@@ -105,15 +110,10 @@ class KeyRing : public endpoints::yarn::TokenSource, public endpoints::yarn::Tok
   env::Loop& loop_;
   const fairlead::rm::Core& core_;
   const KeyTimes times_;
-  endpoints::yarn::MasterKeys amrm_;
-  endpoints::yarn::MasterKeys node_;
-  endpoints::yarn::MasterKeys container_;
-  endpoints::yarn::MasterKeys page_;
+  Kind amrm_, node_, container_, page_;
   LaidOpen laid_open_;
   Attempts running_;  // as this run began
   Save save_;
-  env::Timer roll_timer_{loop_};
-  std::vector<env::Loop::TimerId> activations_;
 };
 
 }  // namespace fairlead::process::rm

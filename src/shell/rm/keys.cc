@@ -77,9 +77,16 @@ constexpr Key<RmSettings> kKeys[] = {
         "a granted container that is not started for so long ends"),
     KeyOf<&RmSettings::manager, &Manager::heartbeat>("yarn.resourcemanager.nodemanagers.heartbeat-interval-ms",
                                                      "time between two reports of a node"),
-    KeyOf<&RmSettings::manager, &Manager::keys, &KeyTimes::roll>(
+    KeyOf<&RmSettings::manager, &Manager::keys, &KeyTimes::amrm_roll>(
         "yarn.resourcemanager.am-rm-tokens.master-key-rolling-interval-secs",
-        "life of a master key, of the keys of all tokens", Range{.unit = kSecond}),
+        "time between two master keys of masters' tokens: more than 3 x yarn.am.liveness-monitor.expiry-interval-ms",
+        Range{.unit = kSecond}),
+    KeyOf<&RmSettings::manager, &Manager::keys, &KeyTimes::node_roll>(
+        "yarn.resourcemanager.nm-tokens.master-key-rolling-interval-secs",
+        "of those for nodes: more than 3 x yarn.nm.liveness-monitor.expiry-interval-ms", Range{.unit = kSecond}),
+    KeyOf<&RmSettings::manager, &Manager::keys, &KeyTimes::container_roll>(
+        "yarn.resourcemanager.container-tokens.master-key-rolling-interval-secs",
+        "and of those of containers: as for nodes", Range{.unit = kSecond}),
     KeyOf<&RmSettings::manager, &Manager::delegation, &DelegationTimes::key_update>(
         "yarn.resourcemanager.delegation.key.update-interval",
         "with [Kerberos](kerberos.md): life of a master key of delegation tokens"),

@@ -41,5 +41,27 @@ TEST(ManagerKeysTest, WhatFollowsFromOtherKeys) {
   EXPECT_EQ(read->journal_bytes_max, uint64_t{1} << 30);
 }
 
+TEST(ManagerKeysTest, KeysOfEachKindOfTokenRollByTheirOwn) {
+  const auto read = [](const char* masters, const char* nodes, const char* containers) {
+    config::Settings settings;
+    settings.conf.Set("yarn.am.liveness-monitor.expiry-interval-ms", "10000");
+    settings.conf.Set("yarn.nm.liveness-monitor.expiry-interval-ms", "20000");
+    settings.conf.Set("yarn.resourcemanager.am-rm-tokens.master-key-rolling-interval-secs", masters);
+    settings.conf.Set("yarn.resourcemanager.nm-tokens.master-key-rolling-interval-secs", nodes);
+    settings.conf.Set("yarn.resourcemanager.container-tokens.master-key-rolling-interval-secs", containers);
+    return ReadRmSettings(settings, "");
+  };
+  const auto settings = read("31", "61", "62");
+  ASSERT_TRUE(settings.ok()) << settings.error().message;
+  EXPECT_EQ(settings->manager.keys.amrm_roll, base::Duration::Seconds(31));
+  EXPECT_EQ(settings->manager.keys.node_roll, base::Duration::Seconds(61));
+  EXPECT_EQ(settings->manager.keys.container_roll, base::Duration::Seconds(62));
+  for (const auto& [masters, nodes, containers, refused] :
+       {std::tuple{"30", "61", "61", "am-rm-tokens.master-key-rolling-interval-secs: 30 is too short"},
+        std::tuple{"31", "60", "61", "nm-tokens.master-key-rolling-interval-secs: 60 is too short"},
+        std::tuple{"31", "61", "0", "container-tokens.master-key-rolling-interval-secs: 0 is too short"}})
+    EXPECT_THAT(read(masters, nodes, containers).error().message, testing::HasSubstr(refused));
+}
+
 }  // namespace
 }  // namespace fairlead::shell

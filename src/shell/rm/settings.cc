@@ -115,6 +115,15 @@ base::Status ReadResources(const HadoopConf& conf, fairlead::rm::Config& core) {
   return {};
 }
 
+/// As Hadoop's secret managers: every key becomes known before the next one comes.
+void RequireRoll(const HadoopConf& conf, const char* tokens, base::Duration roll, const char* expiry_key,
+                 base::Duration expiry) {
+  if (roll.ns > expiry.ns * 3) return;
+  conf.Refuse("yarn.resourcemanager." + std::string(tokens) + ".master-key-rolling-interval-secs",
+              std::to_string(roll.millis() / 1000) + " is too short, write more than 3 x " + expiry_key + ", " +
+                  std::to_string(expiry.millis() * 3 / 1000) + " seconds");
+}
+
 /// What follows from several keys.
 void ReadLimits(const HadoopConf& conf, RmSettings& out) {
   ReadManagerKeys(conf, out);
@@ -127,6 +136,11 @@ void ReadLimits(const HadoopConf& conf, RmSettings& out) {
   }
   manager.keys.node_activation = {core.node_expiry.ns / 2 * 3};
   manager.keys.master_activation = {core.master_expiry.ns / 2 * 3};
+  const char* nodes = "yarn.nm.liveness-monitor.expiry-interval-ms";
+  RequireRoll(conf, "am-rm-tokens", manager.keys.amrm_roll, "yarn.am.liveness-monitor.expiry-interval-ms",
+              core.master_expiry);
+  RequireRoll(conf, "nm-tokens", manager.keys.node_roll, nodes, core.node_expiry);
+  RequireRoll(conf, "container-tokens", manager.keys.container_roll, nodes, core.node_expiry);
   manager.keys.container_token_life = core.grant_expiry;
   manager.keys.hmac = ReadTokenHmac(conf);
   manager.core.acls = conf.Bool("yarn.acl.enable", false);

@@ -96,7 +96,9 @@ process::rm::ResourceManagerOptions Cluster::RmOptions(const std::string& name) 
   options.core.maximum = spec_.node_capacity;
   options.keys.node_activation = Duration::Seconds(15);
   options.keys.master_activation = Duration::Seconds(30);
-  options.keys.roll = Duration::Seconds(60);
+  options.keys.amrm_roll = Duration::Seconds(61);
+  options.keys.node_roll = Duration::Seconds(50);
+  options.keys.container_roll = Duration::Seconds(40);
   options.launcher.call = Duration::Seconds(5);
   options.launcher.give_up = Duration::Seconds(20);
   options.ports.client = {name, kClientPort};
