@@ -111,13 +111,13 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "shell/base": "base config endpoints/rest endpoints/yarn env env_posix model process/http wire/hadoop_rpc",
     "shell/kerberos": "base config endpoints/yarn env env_kerberos process/login wire/hadoop_rpc",
     "shell/callers": "base config endpoints/yarn env_posix process/login shell/base shell/kerberos",
-    "shell/tls": "base config env env_openssl process/tls",
+    "shell/tls": "base config env env_openssl process/tls shell/base",
     "shell/client":
         "base config endpoints/yarn env env_kerberos env_posix process/http process/login process/rpc process/tls "
         "shell/base shell/callers shell/kerberos shell/tls wire/hadoop_rpc wire/json wire/yarn",
     "shell/shuffle":
-        "base config env env_posix process/http process/nm process/shuffle shell/base wire/json wire/spark_shuffle "
-        "wire/spark_transport",
+        "base config env env_posix process/http process/nm process/shuffle process/tls shell/base shell/tls wire/json "
+        "wire/spark_shuffle wire/spark_transport",
     "shell/rm":
         "base config env env_posix env_zookeeper model process/http process/rm profiles rm shell/base shell/callers shell/kerberos "
         "shell/tls",

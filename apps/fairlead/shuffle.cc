@@ -18,25 +18,34 @@ struct ShuffleWords {
   uint16_t web_port = 0;
   bool verbose = false;
   std::string web;
+  std::string ca;
   bool json = false;
   int64_t idle_seconds = 60;
   int64_t limit_seconds = 3600;
 };
 
+void AddTrust(CLI::App& command, ShuffleWords& words) {
+  command.add_option("--ca", words.ca,
+                     "certificates that an HTTPS page is trusted by (PEM, PKCS#12, JKS; default: this machine's)");
+}
+
 void AddStatus(CLI::App& parent, const std::shared_ptr<ShuffleWords>& words, int& exit_code) {
   CLI::App* status = parent.add_subcommand("status", "Applications, executors, bytes, disks and rates of a service.");
   status->add_option("--state", words->options.state, "The service's state directory");
   status->add_option("--web", words->web,
-                     "HOST:PORT of its status page instead; of a service in a node agent HOST:PORT/services/NAME");
+                     "HOST:PORT of its status page instead; of a service in a node agent HOST:PORT/services/NAME; with "
+                     "https:// before it where it is that");
+  AddTrust(*status, *words);
   status->add_flag("--json", words->json, "As JSON");
   status->footer(
       "Examples:\n  fairlead shuffle status --state /var/lib/fairlead/shuffle\n"
       "  fairlead shuffle status --web 127.0.0.1:7338 --json\n"
-      "  fairlead shuffle status --web node7:8042/services/spark_shuffle");
+      "  fairlead shuffle status --web node7:8042/services/spark_shuffle\n"
+      "  fairlead shuffle status --web https://node7:8044/services/spark_shuffle --ca /etc/fairlead/ca.pem");
   status->callback([words, &exit_code] {
     exit_code = words->options.state.empty() && words->web.empty()
                     ? Complain("shuffle status", "say --state DIR or --web HOST:PORT", kUsage)
-                    : shell::RunShuffleStatus(words->options.state, words->web, words->json);
+                    : shell::RunShuffleStatus(words->options.state, words->web, words->ca, words->json);
   });
 }
 
@@ -46,12 +55,13 @@ void AddDrain(CLI::App& parent, const std::shared_ptr<ShuffleWords>& words, int&
       "Examples:\n  fairlead shuffle drain --state /var/lib/fairlead/shuffle\n"
       "  fairlead shuffle drain --state /var/lib/fairlead/shuffle --idle 300 --limit 86400");
   drain->add_option("--state", words->options.state, "The service's state directory")->required();
+  AddTrust(*drain, *words);
   drain->add_option("--idle", words->idle_seconds, "Seconds without a request that count as nothing asked for (60)")
       ->check(CLI::NonNegativeNumber);
   drain->add_option("--limit", words->limit_seconds, "Seconds after which it ends all the same (3600)")
       ->check(CLI::NonNegativeNumber);
   drain->callback([words, &exit_code] {
-    exit_code = shell::RunShuffleDrain(words->options.state, words->idle_seconds, words->limit_seconds);
+    exit_code = shell::RunShuffleDrain(words->options.state, words->ca, words->idle_seconds, words->limit_seconds);
   });
 }
 
@@ -78,7 +88,8 @@ void AddShuffle(CLI::App& app, int& exit_code) {
   command->add_option("--answer-as", options.answer_as, "3.5 or 4.3 (default): whose answers where they differ");
   command->add_option("--io-threads", options.io_threads,
                       "Threads for connections (one a core, at most 8; with --answer-as 3.5: one)");
-  command->add_option("--web-port", words->web_port, "Port of the status page on loopback");
+  command->add_option("--web-bind", options.web_bind, "Address of the status page (127.0.0.1)");
+  command->add_option("--web-port", words->web_port, "Port of the status page");
   AddLogFileOptions(*command, options.log);
   command->add_flag("--verbose", words->verbose, "Log more");
   AddStatus(*command, words, exit_code);

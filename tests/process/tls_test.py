@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Pages by TLS, of real processes: the resource manager, a node agent, Standalone daemons, curl and our own commands; certificates that change, and strangers."""
+"""Pages by TLS, of real processes: the resource manager, a node agent, Standalone daemons, the shuffle service, curl and our own commands; certificates that change, and strangers."""
 import contextlib
 import json
 import os
@@ -282,6 +282,68 @@ class Standalone(unittest.TestCase):
                 ({"spark.fairlead.rest.https": "true", "spark.master.rest.enabled": "true"}, 2, "spark.fairlead.rest.https: true needs spark.ssl.standalone.enabled")):
             self.properties("wrong", keys)
             ended = subprocess.run(self.words("wrong", "spark-master", "--port", 0, "--webui-port", 0), capture_output=True, text=True, timeout=30, env=self.environment())
+            self.assertEqual(ended.returncode, status, ended.stderr)
+            self.assertIn(told, ended.stderr)
+
+
+class Shuffle(unittest.TestCase):
+    """The page of `fairlead shuffle`, and the commands that ask it."""
+
+    def setUp(self):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-tls-"))
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+        self.tls = tls.Certificates(self.directory)
+        self.state, self.log = self.directory / "state", self.directory / "log"
+        (self.directory / "roots").mkdir()
+        self.port, self.web = peers.free_ports(2)
+
+    def serve(self, *words):
+        with open(self.log, "wb") as log:
+            process = subprocess.Popen(self.words(*words), stdout=log, stderr=log)
+        self.addCleanup(process.wait, 30)
+        self.addCleanup(process.kill)
+        Standalone.wait(lambda: "Serving shuffle blocks" in self.log.read_text(), "the service")
+        return process
+
+    def words(self, *words):
+        return [str(word) for word in (peers.BINARY, "shuffle", "--port", self.port, "--web-port", self.web, "--local-roots", self.directory / "roots", "--state", self.state,
+                                       *words)]
+
+    def pem(self):
+        return [word for name, file in (("certificate", self.tls.certificate), ("key", self.tls.key)) for word in ("--conf", f"spark.fairlead.tls.{name}={file}")]
+
+    def ask(self, *words):
+        return subprocess.run([str(word) for word in (peers.BINARY, "shuffle", *words)], capture_output=True, text=True, timeout=30)
+
+    def test_its_page_and_its_commands(self):
+        process = self.serve(*self.pem())
+        trust = ("--ca", self.tls.certificate)
+        for at in (("--state", self.state), ("--web", f"https://localhost:{self.web}/")):
+            shown = self.ask("status", *at, *trust)
+            self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+            self.assertIn("executors 0", shown.stdout)
+        strange = self.ask("status", "--state", self.state, "--json")
+        self.assertEqual(strange.returncode, 3)
+        self.assertIn("--ca FILE names the certificates that are trusted", strange.stderr)
+        plain = self.ask("status", "--web", f"127.0.0.1:{self.web}")
+        self.assertEqual(plain.returncode, 3, "plain words at a port of HTTPS")
+        with urllib.request.urlopen(f"https://127.0.0.1:{self.web}/metrics", context=self.tls.trusting(), timeout=20) as answer:
+            self.assertIn("fairlead_shuffle_blockTransfers", answer.read().decode())
+        drained = self.ask("drain", "--state", self.state, "--idle", 0, *trust)
+        self.assertEqual((drained.returncode, drained.stderr), (0, ""))
+        self.assertEqual(process.wait(30), 0)
+
+    def test_everywhere_and_in_the_clear_where_nobody_asks_for_tls(self):
+        self.serve("--web-bind", "0.0.0.0", "--conf", "spark.ssl.enabled=true")
+        self.assertNotIn("https://", (self.state / "shuffle.web").read_text())
+        shown = self.ask("status", "--web", f"http://127.0.0.2:{self.web}")
+        self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+
+    def test_a_store_that_cannot_be_opened_is_named(self):
+        on = ("--conf", "spark.ssl.standalone.enabled=true")
+        store = ("--conf", f"spark.ssl.standalone.keyStore={self.tls.make_pkcs12()}", "--conf", "spark.ssl.standalone.keyStorePassword=wrong")
+        for words, status, told in ((on, 2, "spark.ssl.standalone.enabled: true needs a key and its certificate"), ((*on, *store), 1, "page.p12 cannot be opened with its password")):
+            ended = subprocess.run(self.words(*words), capture_output=True, text=True, timeout=30)
             self.assertEqual(ended.returncode, status, ended.stderr)
             self.assertIn(told, ended.stderr)
 

@@ -8,16 +8,21 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 #include "base/text.h"
 #include "env_posix/posix_loop.h"
 #include "process/http/client.h"
+#include "process/tls/tls_net.h"
 #include "shell/base/logging.h"
 #include "shell/base/open_ports.h"
 #include "shell/shuffle/page.h"
 #include "shell/shuffle/runtime.h"
+#include "shell/tls/tls.h"
+#include "shell/tls/web_tls.h"
 #include "wire/json/json.h"
 
 namespace fairlead::shell {
@@ -82,12 +87,17 @@ void PrintStatus(const json& before, const json& status, double seconds) {
 }
 
 struct PageAddress {
-  std::string address;  // HOST:PORT, with a path where the page is not at the port's root
+  std::string address;  // HOST:PORT, with a path where the page is not at the port's root; maybe with a scheme
   std::string token;
+  config::HadoopConf trust;  // of HTTPS
 };
 
-PageAddress ReadPageAddress(const std::string& state) {
+/// `web`: in the place of the address in the state directory.
+PageAddress FindPage(const std::string& state, const std::string& web, const std::string& ca) {
   PageAddress out;
+  if (!ca.empty()) out.trust.Set("fairlead.tls.ca", ca);
+  out.address = web;
+  if (!web.empty()) return out;
   std::ifstream file(state + kShufflePageFile);
   std::getline(file, out.address);
   std::getline(file, out.token);
@@ -96,24 +106,36 @@ PageAddress ReadPageAddress(const std::string& state) {
 
 /// One request to a running service.
 base::Result<http::Response> Ask(const PageAddress& page, const std::string& target, const std::string& method) {
-  const size_t slash = std::min(page.address.find('/'), page.address.size());
-  std::string path = page.address.substr(slash);
-  if (path.ends_with('/')) path.pop_back();
-  const auto endpoint = env::ParseEndpoint(page.address.substr(0, slash));
-  if (!endpoint.ok()) return base::Error{"no service has its state there"};
+  if (page.address.empty()) return base::Error{"no service has its state there"};
+  const bool https = page.address.starts_with("https://");
+  auto request = http::ParseUrl(page.address.find("://") == std::string::npos ? "http://" + page.address : page.address,
+                                https ? "https://" : "http://", https ? 443 : 80);
+  if (!request.ok()) return request.error();
+  if (request->target.ends_with('/')) request->target.pop_back();
+  request->target += target;
+  request->method = method;
+  request->body = method == "POST" ? page.token : "";
+  request->timeout = base::Duration::Seconds(5);
   const auto loop = env_posix::MakePosixLoop();
+  std::shared_ptr<env::Tls> trusted;
+  std::optional<process::tls::TlsConnecting> secure;
+  if (https) {
+    auto opened = OpenClientTls(page.trust, *env_posix::MakePosixDisk());
+    if (!opened.ok()) return opened.error();
+    trusted = std::move(*opened);
+    secure.emplace(*loop, *loop, *trusted);
+  }
   base::Result<http::Response> out = base::Error{"no answer"};
-  http::ClientRequest request;
-  request.endpoint = *endpoint;
-  request.method = method;
-  request.target = path + target;
-  request.body = method == "POST" ? page.token : "";
-  request.timeout = base::Duration::Seconds(5);
-  http::Fetch(*loop, *loop, std::move(request), [&](base::Result<http::Response> response) {
-    out = std::move(response);
-    loop->Stop();
-  });
+  http::Fetch(*loop, secure ? static_cast<env::Net&>(*secure) : *loop, std::move(*request),
+              [&](base::Result<http::Response> response) {
+                out = std::move(response);
+                loop->Stop();
+              });
   loop->Run();
+  if (secure && !secure->failure().empty()) {
+    return base::Error{"no TLS with " + page.address + ": " + secure->failure() +
+                       "; --ca FILE names the certificates that are trusted"};
+  }
   if (!out.ok()) return base::Error{page.address + " does not answer: " + out.error().message};
   return out;
 }
@@ -143,15 +165,25 @@ int RunShuffle(const ShuffleOptions& options) {
   const auto log = MakeLog("shuffle", options.log);
   LogStrangers(*log);
   for (const std::string& warning : settings->warnings) log->Warn(warning);
+  // Signals and the status page live on this thread's loop.
+  const auto loop = env_posix::MakePosixLoop();
+  const auto disk = env_posix::MakePosixDisk();
+  std::unique_ptr<WebTls> tls;
+  if (settings->page_tls) {
+    auto opened = WebTls::Open(*loop, *loop, *disk, *log, *settings->page_tls);
+    if (!opened.ok()) {
+      std::fprintf(stderr, "fairlead shuffle: %s\n", opened.error().message.c_str());
+      return 1;
+    }
+    tls = std::move(*opened);
+  }
   ShuffleRuntime runtime(settings->config, settings->io_threads, settings->state, *log);
   const auto recovered = runtime.Start();
   if (!recovered.ok()) {
     std::fprintf(stderr, "fairlead shuffle: %s\n", recovered.error().message.c_str());
     return 1;
   }
-  // Signals and the status page live on this thread's loop.
-  const auto loop = env_posix::MakePosixLoop();
-  ShufflePage page(*loop, runtime, [&](base::Duration idle, base::Duration limit) {
+  ShufflePage page(*loop, tls ? &tls->net() : nullptr, runtime, [&](base::Duration idle, base::Duration limit) {
     log->Info("Draining: no more executors", {{"limit_s", std::to_string(limit.millis() / 1000)}});
     runtime.Drain(idle, limit, [&](const std::string& reason) {
       log->Info("Drained", {{"because", reason}});
@@ -177,8 +209,8 @@ int RunShuffle(const ShuffleOptions& options) {
   return 0;
 }
 
-int RunShuffleStatus(const std::string& state, const std::string& web, bool as_json) {
-  const PageAddress page = web.empty() ? ReadPageAddress(state) : PageAddress{web, ""};
+int RunShuffleStatus(const std::string& state, const std::string& web, const std::string& ca, bool as_json) {
+  const PageAddress page = FindPage(state, web, ca);
   const auto first = AskStatus(page);
   const auto begin = std::chrono::steady_clock::now();
   if (first.ok() && !as_json) std::this_thread::sleep_for(kRateInterval);
@@ -195,9 +227,9 @@ int RunShuffleStatus(const std::string& state, const std::string& web, bool as_j
   return 0;
 }
 
-int RunShuffleDrain(const std::string& state, int64_t idle_seconds, int64_t limit_seconds) {
+int RunShuffleDrain(const std::string& state, const std::string& ca, int64_t idle_seconds, int64_t limit_seconds) {
   const std::string target = "/drain?idle=" + std::to_string(idle_seconds) + "&limit=" + std::to_string(limit_seconds);
-  const auto answer = Ask(ReadPageAddress(state), target, "POST");
+  const auto answer = Ask(FindPage(state, "", ca), target, "POST");
   if (answer.ok() && answer->status == 200) return 0;
   std::fprintf(stderr, "fairlead shuffle drain: %s\n",
                answer.ok() ? answer->body.c_str() : answer.error().message.c_str());

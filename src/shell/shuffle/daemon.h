@@ -13,11 +13,12 @@ namespace fairlead::shell {
 int RunShuffle(const ShuffleOptions& options);
 
 /// `fairlead shuffle status`: asks the service with this state directory, or at this address of its status page, and
-/// prints applications, executors, bytes, disks and rates (`json`: as it came). 3: nothing answered.
-int RunShuffleStatus(const std::string& state, const std::string& web, bool json);
+/// prints applications, executors, bytes, disks and rates (`json`: as it came). `ca`: the file by which HTTPS is
+/// trusted; empty: as this machine trusts. 3: nothing answered.
+int RunShuffleStatus(const std::string& state, const std::string& web, const std::string& ca, bool json);
 
 /// `fairlead shuffle drain`: tells the service with this state directory to take no more executors and to end once
 /// nothing was asked for during `idle_seconds`, or after `limit_seconds`. Returns at once. 3: it could not be told.
-int RunShuffleDrain(const std::string& state, int64_t idle_seconds, int64_t limit_seconds);
+int RunShuffleDrain(const std::string& state, const std::string& ca, int64_t idle_seconds, int64_t limit_seconds);
 
 }  // namespace fairlead::shell

@@ -55,6 +55,12 @@ constexpr Row kKeys[] = {
        "`.enabled`: TLS of all connections; `.keyStore`, `.keyStorePassword`, or `.privateKey`, `.privateKeyPassword`, "
        "`.certChain`; `.protocol`, `.enabledAlgorithms`"),
     By("spark.ssl.*", "false", "`.enabled`: the same keys count where `spark.ssl.rpc.*` does not name them"),
+    By("spark.ssl.standalone.*", "false",
+       "of `fairlead shuffle`: `.enabled`: [its page is HTTPS](tls.md#the-shuffle-service); `.keyStore`, "
+       "`.keyStorePassword`, `.keyPassword`, `.enabledAlgorithms`"),
+    By("spark.fairlead.tls.certificate", "none",
+       "PEM file in the place of that store, which makes its page HTTPS, too"),
+    By("spark.fairlead.tls.key", "none", "and the file of its key"),
     By("spark.shuffle.push.server.mergedShuffleFileManagerImpl", "does not merge",
        "`org.apache.spark.network.shuffle.RemoteBlockPushResolver` [merges](shuffle.md#push-merged-shuffle)"),
     SparkBytesOf<&Config::merge_limits, &Merges::chunk_bytes_min>(

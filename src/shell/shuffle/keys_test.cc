@@ -15,7 +15,8 @@ TEST(ShuffleKeysTest, TheDocumentHasEveryKeyWithItsDefault) {
 }
 
 TEST(ShuffleKeysTest, EveryKeyThatIsReadHasARow) {
-  const SparkProperties properties = {{"spark.ssl.rpc.enabled", "true"}, {"spark.authenticate", "true"}};
+  const SparkProperties properties = {
+      {"spark.ssl.rpc.enabled", "true"}, {"spark.ssl.standalone.enabled", "true"}, {"spark.authenticate", "true"}};
   SparkKeys keys(properties);
   ShuffleOptions options;
   (void)ReadShuffleSettings(options, keys);

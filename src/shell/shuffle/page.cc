@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "env_posix/host_names.h"
 #include "process/http/static_file.h"
 #include "wire/spark_transport/cipher.h"
 
@@ -265,11 +266,11 @@ bool TellShufflePage(ShuffleRuntime& runtime, const http::Request& request, std:
   return true;
 }
 
-ShufflePage::ShufflePage(env_posix::PosixLoop& loop, ShuffleRuntime& runtime, DrainHandler on_drain)
-    : loop_(loop), runtime_(runtime), on_drain_(std::move(on_drain)), token_(RandomToken(loop)) {}
+ShufflePage::ShufflePage(env_posix::PosixLoop& loop, env::Net* tls, ShuffleRuntime& runtime, DrainHandler on_drain)
+    : loop_(loop), tls_(tls), runtime_(runtime), on_drain_(std::move(on_drain)), token_(RandomToken(loop)) {}
 
 base::Status ShufflePage::Listen(const env::Endpoint& endpoint, http::KnownHosts hosts, const std::string& state) {
-  auto server = http::Server::Listen(loop_, loop_, endpoint, std::move(hosts),
+  auto server = http::Server::Listen(loop_, tls_ ? *tls_ : loop_, endpoint, std::move(hosts),
                                      [this](const http::Request& request, const auto& reply) {
                                        Answer(request, [this, reply](http::Response response) {
                                          loop_.Post([reply, response = std::move(response)] { reply(response); });
@@ -282,7 +283,14 @@ base::Status ShufflePage::Listen(const env::Endpoint& endpoint, http::KnownHosts
                                                          0600);
 }
 
-std::string ShufflePage::address() const { return server_ ? server_->local().ToString() : ""; }
+std::string ShufflePage::address() const {
+  if (!server_) return "";
+  env::Endpoint at = server_->local();
+  const std::vector<std::string> names =
+      at.host == "0.0.0.0" || at.host == "::" ? env_posix::OwnHostNames() : std::vector<std::string>();
+  if (!names.empty()) at.host = names.front();
+  return (tls_ ? "https://" : "") + at.ToString();
+}
 
 void ShufflePage::Answer(const http::Request& request, const http::Server::Reply& reply) {
   if (request.path == "/metrics") {

@@ -21,7 +21,8 @@ process::http::MetricsText ShuffleMetrics(const ShuffleRuntime::Status& status);
 bool TellShufflePage(ShuffleRuntime& runtime, const process::http::Request& request, std::string_view path,
                      std::function<void(process::http::Response)> done);
 
-/// In the state directory: the page's address, and the token that orders must carry, a line each.
+/// In the state directory: the page's address ("https://" before it where it is that), and the token that orders must
+/// carry, a line each.
 inline constexpr const char* kShufflePageFile = "/shuffle.web";
 
 /// The separate service's page: / for people (web/shuffle), /status (JSON), /metrics (Prometheus) for everybody who
@@ -29,11 +30,12 @@ inline constexpr const char* kShufflePageFile = "/shuffle.web";
 class ShufflePage {
  public:
   using DrainHandler = std::function<void(base::Duration idle, base::Duration limit)>;
-  /// All on `loop`; the references must outlive the page.
-  ShufflePage(env_posix::PosixLoop& loop, ShuffleRuntime& runtime, DrainHandler on_drain);
+  /// All on `loop`; the references must outlive the page. `tls`: the net on which it is HTTPS; null: it is HTTP.
+  ShufflePage(env_posix::PosixLoop& loop, env::Net* tls, ShuffleRuntime& runtime, DrainHandler on_drain);
 
   /// `state`: the state directory; empty: nobody can give orders.
   base::Status Listen(const env::Endpoint& endpoint, process::http::KnownHosts hosts, const std::string& state);
+  /// As this machine reaches it.
   std::string address() const;
 
  private:
@@ -41,6 +43,7 @@ class ShufflePage {
   process::http::Response Drain(const process::http::Request& request);
 
   env_posix::PosixLoop& loop_;
+  env::Net* const tls_;
   ShuffleRuntime& runtime_;
   const DrainHandler on_drain_;
   const std::string token_;

@@ -11,6 +11,7 @@
 #include "shell/base/known_hosts.h"
 #include "shell/base/open_ports.h"
 #include "shell/shuffle/keys.h"
+#include "shell/tls/spark_tls.h"
 
 namespace fairlead::shell {
 namespace {
@@ -74,6 +75,14 @@ void ReadTls(SparkKeys& keys, process::shuffle::Config& config) {
   auto context = transport::TlsContext::Make(tls);
   if (!context.ok()) return keys.Refuse("spark.ssl.rpc", context.error().message);
   config.tls = *std::move(context);
+}
+
+/// By the keys of Standalone daemons. spark.ssl.enabled alone leaves it HTTP, as it says nothing of this service.
+std::optional<TlsFiles> ReadTlsOfPage(SparkKeys& keys, std::vector<std::string>& warnings) {
+  const bool own = !keys.Own("fairlead.tls.certificate").empty();
+  if (!keys.Bool("spark.ssl.standalone.enabled", own)) return std::nullopt;
+  const auto page = ReadPageTls(keys, config::HadoopConf(), warnings);
+  return page ? std::optional(page->files) : std::nullopt;
 }
 
 }  // namespace
@@ -169,6 +178,7 @@ base::Result<ShuffleSettings> ReadShuffleSettings(const ShuffleOptions& options,
   if (out.io_threads = options.io_threads; out.io_threads <= 0) {
     out.io_threads = static_cast<int>(keys.Int("spark.shuffle.io.serverThreads", 0, 0, INT32_MAX));
   }
+  out.page_tls = ReadTlsOfPage(keys, out.warnings);
   if (!keys.status().ok()) return keys.status().error();
   if (config.session.security.authenticate && !config.cluster_secret) {
     return base::Error{"spark.authenticate is true: give spark.authenticate.secret or the variable _SPARK_AUTH_SECRET"};
@@ -194,6 +204,7 @@ base::Result<ShuffleSettings> ReadShuffleSettings(const ShuffleOptions& options,
   WarnOfSparksStore(config.core.local_roots, out.warnings);
   out.state = options.state;
   if (out.state.empty()) out.warnings.push_back("without --state DIR registrations are lost when the service stops");
+  if (!options.web_bind.empty()) out.web.host = options.web_bind;
   out.web.port = options.web_port.value_or(0);
   if (!config.session.security.authenticate) {
     out.warnings.push_back(

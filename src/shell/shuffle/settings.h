@@ -9,6 +9,7 @@
 #include "process/shuffle/config.h"
 #include "shell/base/logging.h"
 #include "shell/base/spark_keys.h"
+#include "shell/tls/tls.h"
 
 namespace fairlead::shell {
 
@@ -21,8 +22,9 @@ struct ShuffleOptions {
   std::string properties_file;           // spark-defaults.conf
   std::vector<std::string> conf;         // spark.key=value, over the file
   std::string answer_as;                 // "3.5" or "4.3"
-  int io_threads = 0;  // 0: spark.shuffle.io.serverThreads, else one a core up to 8 (answering as 3.5: one)
-  std::optional<uint16_t> web_port;  // status on loopback; default: one the system gives
+  int io_threads = 0;    // 0: spark.shuffle.io.serverThreads, else one a core up to 8 (answering as 3.5: one)
+  std::string web_bind;  // of the status page; default 127.0.0.1
+  std::optional<uint16_t> web_port;  // default: one the system gives
   LogOptions log;
 };
 
@@ -31,6 +33,7 @@ struct ShuffleSettings {
   int io_threads = 1;
   std::string state;
   env::Endpoint web{"127.0.0.1", 0};
+  std::optional<TlsFiles> page_tls;  // nothing: the page is HTTP
   process::http::KnownHosts hosts;   // under which names the status page is served
   std::vector<std::string> callers;  // fairlead.callers.uids
   std::vector<std::string> warnings;

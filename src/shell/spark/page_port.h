@@ -11,7 +11,7 @@
 #include "env_posix/posix_loop.h"
 #include "process/http/known_hosts.h"
 #include "process/http/server.h"
-#include "shell/spark/spark_tls.h"
+#include "shell/tls/spark_tls.h"
 #include "shell/tls/web_tls.h"
 
 namespace fairlead::shell {

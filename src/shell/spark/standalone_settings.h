@@ -16,7 +16,7 @@
 #include "process/spark_master/standalone_cluster.h"
 #include "shell/spark/master_daemon.h"
 #include "shell/spark/spark_properties.h"
-#include "shell/spark/spark_tls.h"
+#include "shell/tls/spark_tls.h"
 
 namespace fairlead::shell {
 

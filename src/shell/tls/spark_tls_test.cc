@@ -1,4 +1,4 @@
-#include "shell/spark/spark_tls.h"
+#include "shell/tls/spark_tls.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

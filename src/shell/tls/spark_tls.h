@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "config/hadoop_conf.h"
-#include "shell/spark/spark_properties.h"
+#include "shell/base/spark_keys.h"
 #include "shell/tls/tls.h"
 
 namespace fairlead::shell {
