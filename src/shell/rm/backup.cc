@@ -11,6 +11,8 @@
 #include "env_posix/posix_loop.h"
 #include "env_posix/private_dir.h"
 #include "env_posix/sqlite_database.h"
+#include "env_posix/sqlite_rows.h"
+#include "env_posix/state_mark.h"
 #include "shell/rm/state_file.h"
 
 namespace fairlead::shell {
@@ -37,6 +39,26 @@ base::Result<size_t> CopyWhole(const std::string& from, const std::string& to, e
                      " none was whole; the last one: " + last.message};
 }
 
+/// All rows of `fresh` in the place of those of the whole state `database`, which becomes the file `aside`; in one
+/// transaction, so that whatever is interrupted leaves the ones or the others.
+base::Status Overwrite(const std::string& fresh, const std::string& directory, const std::string& aside,
+                       env_posix::PosixLoop& loop) {
+  const std::string database = Database(directory);
+  const env_posix::StateMark mark(database + ".mark");
+  const auto before = mark.Read();
+  if (const auto kept = BackUpState(directory, aside); !kept.ok()) return kept.error();
+  // Copied first: a file that this process closes loses its locks.
+  return OpenChecked(database, loop, [&](env::Store& store) -> base::Status {
+    const auto after = mark.Read();
+    if (!before.ok() || !after.ok() || !*before || !*after || (*before)->transactions != (*after)->transactions)
+      return base::Error{"a resource manager has run on " + database + " meanwhile; stop it first"};
+    const auto now = env_posix::ReadSqliteRows(aside);
+    if (!now.ok()) return now.error();
+    auto wanted = env_posix::ReadSqliteRows(fresh);
+    return wanted.ok() ? CommitRows(store, loop, ChangesOf(*now, std::move(*wanted))) : wanted.error();
+  });
+}
+
 /// Held while files are exchanged; a damaged database has no such lock, and no manager that runs on it.
 base::Result<std::optional<env_posix::SqliteDatabase>> LockOut(const std::string& database) {
   if (!fs::exists(database)) return std::optional<env_posix::SqliteDatabase>();
@@ -48,7 +70,8 @@ base::Result<std::optional<env_posix::SqliteDatabase>> LockOut(const std::string
   return std::optional(std::move(*opened));
 }
 
-/// The old mark stays until the new one takes its place: a start between finds no database, or one that is behind it.
+/// Of a state that no start takes. The old mark stays until the new one takes its place: a start between finds no
+/// database, or one that is behind it.
 base::Status Exchange(const std::string& fresh, const std::string& database, const std::string& aside) {
   std::error_code error;
   const auto move = [&error](const std::string& from, const std::string& to) {
@@ -96,11 +119,17 @@ base::Result<StateCopy> RestoreState(const std::string& directory, const std::st
         return epoch.ok() ? CommitRows(store, *loop, {std::move(*epoch)}) : epoch.error();
       });
   if (!applications.ok()) return base::Error{file + " is no whole state: " + applications.error().message};
-  const auto lock = LockOut(database);
-  if (!lock.ok()) return lock.error();
-  const bool replaces = lock->has_value();
-  const std::string aside = replaces ? database + ".until-" + TimeForName() : database + ".none";
-  if (const base::Status put = Exchange(scratch.database(), database, aside); !put.ok()) return put.error();
+  const bool replaces = fs::exists(database);
+  const std::string aside = database + (replaces ? ".until-" + TimeForName() : ".none");
+  base::Status put;
+  if (replaces && OpenChecked(database, *loop).ok()) {
+    put = Overwrite(scratch.database(), directory, aside, *loop);
+  } else {
+    const auto lock = LockOut(database);
+    if (!lock.ok()) return lock.error();
+    put = Exchange(scratch.database(), database, aside);
+  }
+  if (!put.ok()) return put.error();
   std::error_code error;
   return StateCopy{database, fs::file_size(database, error), *applications, replaces ? aside : ""};
 }

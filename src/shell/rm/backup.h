@@ -25,7 +25,8 @@ base::Result<StateCopy> BackUpState(const std::string& directory, const std::str
 
 /// Puts such a file, checked, in the place of the state, and sets aside what was there. Refused while a manager runs.
 /// The epoch goes far ahead: containers of starts since the backup may still run, and have theirs in their ids. What is
-/// interrupted leaves the earlier state, the restored one, or one that a start refuses.
+/// interrupted, by SIGKILL too, leaves the earlier state or the restored one; over a state that no start takes, maybe
+/// one that a start refuses until the restore is run again.
 base::Result<StateCopy> RestoreState(const std::string& directory, const std::string& file);
 
 }  // namespace fairlead::shell

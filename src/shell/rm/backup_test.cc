@@ -1,7 +1,12 @@
 #include "shell/rm/backup.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -9,7 +14,9 @@
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -167,6 +174,76 @@ TEST_F(Backup, IsRestoredIntoAnEmptyPlaceAndOverADamagedState) {
   const auto elsewhere = RestoreState(root_ + "/new", file_);
   ASSERT_TRUE(elsewhere.ok()) << elsewhere.error().message;
   EXPECT_EQ(elsewhere->set_aside, "");
+}
+
+/// It would change a file, or is a moment between such calls.
+bool Changes(const __ptrace_syscall_info& call) {
+  static const std::set<uint64_t> kCalls = {
+      SYS_write,    SYS_pwrite64,  SYS_sendfile, SYS_copy_file_range, SYS_fsync,    SYS_fdatasync, SYS_ftruncate,
+      SYS_unlinkat, SYS_renameat2, SYS_renameat, SYS_linkat,          SYS_fchmodat, SYS_fchmod,    SYS_mkdirat,
+#ifdef SYS_rename
+      SYS_unlink,   SYS_rename,    SYS_link,     SYS_chmod,           SYS_mkdir,    SYS_rmdir,
+#endif
+  };
+  return kCalls.contains(call.entry.nr) || (call.entry.nr == SYS_openat && (call.entry.args[2] & O_CREAT) != 0);
+}
+
+/// Does `work` in another process, which is killed as it is about to change files for the `count`th time. False: it has
+/// come to its end before.
+bool IsKilledAt(int count, const std::function<void()>& work) {
+  const pid_t process = ::fork();
+  if (process == 0) {
+    if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) ::_exit(1);
+    ::raise(SIGSTOP);
+    work();
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(process, &status, 0);
+  ::ptrace(PTRACE_SETOPTIONS, process, nullptr, PTRACE_O_TRACECLONE | PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
+  for (pid_t thread = process; thread > 0; thread = ::waitpid(-1, &status, __WALL)) {
+    if (thread == process && !WIFSTOPPED(status)) return false;
+    __ptrace_syscall_info call{};
+    if (WIFSTOPPED(status) && WSTOPSIG(status) == (SIGTRAP | 0x80))
+      ::ptrace(PTRACE_GET_SYSCALL_INFO, thread, sizeof call, &call);
+    if (call.op == PTRACE_SYSCALL_INFO_ENTRY && Changes(call) && --count == 0) {
+      ::kill(process, SIGKILL);
+      while (::waitpid(-1, &status, __WALL) > 0) continue;
+      return true;
+    }
+    if (WIFSTOPPED(status)) ::ptrace(PTRACE_SYSCALL, thread, nullptr, nullptr);
+  }
+  return false;
+}
+
+TEST_F(Backup, ARestoreThatIsKilledAtAnyMomentLeavesTheStateBeforeOrTheRestoredOne) {
+  auto store = Open();
+  Commit(*store, {App(1), App(2), {process::rm::kEpochTable, "", base::EncodeStored(int32_t{7})}});
+  ASSERT_TRUE(BackUpState(directory_, file_).ok());
+  Commit(*store, {App(3)});
+  const std::string database = directory_ + "/" + kRmDatabase;
+  const std::string left = root_ + "/left";  // as by a manager that was killed: the last change is in the log alone
+  ASSERT_TRUE(CopyStateFiles(database, left).ok());
+  store.reset();
+  std::map<size_t, int> seen;
+  for (int at = 1;; ++at) {
+    fs::remove_all(directory_);
+    fs::create_directories(directory_);
+    fs::permissions(directory_, fs::perms::owner_all);
+    ASSERT_TRUE(CopyStateFiles(left, database).ok());
+    if (!IsKilledAt(at, [&] { (void)RestoreState(directory_, file_); })) break;
+    store = Open();
+    ASSERT_TRUE(store) << "killed at change " << at;
+    const size_t applications = store->Load(rm::kAppTable)->size();
+    const auto epochs = env::LoadRecords<int32_t>(*store, process::rm::kEpochTable);
+    ASSERT_EQ(epochs->front().second, applications == 3 ? 7 : 1007) << "killed at change " << at;
+    ++seen[applications];
+    store.reset();
+    const auto again = RestoreState(directory_, file_);
+    ASSERT_TRUE(again.ok()) << "after a kill at change " << at << ": " << again.error().message;
+  }
+  EXPECT_THAT(seen, testing::ElementsAre(testing::Pair(2, testing::Gt(0)), testing::Pair(3, testing::Gt(10))));
+  EXPECT_EQ(Open()->Load(rm::kAppTable)->size(), 2);
 }
 
 TEST_F(Backup, WhatCannotBeIsToldByName) {
