@@ -105,10 +105,11 @@ void LogGathering::Roll(const model::nm::AppRecord& app,
     plan.live.push_back(container->id);
     if (!policy.Takes(container->id, container->is_master, 0)) plan.left_out.push_back(container->id);
   }
-  Begin(std::move(plan), [this, id = app.id](const std::string& error) {
-    Report(id, error.empty() ? Status::kRunning : Status::kRunningWithFailure, error);
-    if (!error.empty())
-      ports_.log.Warn("rolled logs stay on the node and are tried again", {{"app", ToString(id)}, {"why", error}});
+  Begin(std::move(plan), [this, id = app.id](const base::Result<std::string>& note) {
+    if (note) return Report(id, Status::kRunning, *note);
+    const std::string& error = note.error().message;
+    Report(id, Status::kRunningWithFailure, error);
+    ports_.log.Warn("rolled logs stay on the node and are tried again", {{"app", ToString(id)}, {"why", error}});
   });
 }
 
@@ -127,21 +128,26 @@ void LogGathering::Finish(const model::nm::HandleLogs& effect, Done done) {
     ports_.log.Warn("an application's log aggregation policy is not known, the node's holds",
                     {{"app", ToString(app.id)}, {"why", policy.error().message}});
   }
-  Begin(PlanOf(app, context), [this, id = effect.app, done = std::move(done)](const std::string& error) {
-    Report(id, error.empty() ? Status::kSucceeded : Status::kFailed, error);
+  Begin(PlanOf(app, context), [this, id = effect.app, done = std::move(done)](const base::Result<std::string>& note) {
+    const std::string error = note ? "" : note.error().message;
+    Report(id, note ? Status::kSucceeded : Status::kFailed, note ? *note : error);
+    if (note && !note->empty())
+      ports_.log.Warn("logs left the node without all rules of their application",
+                      {{"app", ToString(id)}, {"why", *note}});
     if (left_out_.erase(id) > 0) ports_.state.Keep({{kLeftOut, ToString(id), std::nullopt}});
     done(error);
   });
 }
 
-void LogGathering::Begin(AggregationPlan plan, Done done) {
+void LogGathering::Begin(AggregationPlan plan, Gathered done) {
   const model::ApplicationId app = plan.app;
   under_way_.emplace(app, nullptr);
-  ports_.aggregator.Aggregate(std::move(plan), alive_([this, app, done = std::move(done)](const std::string& error) {
+  ports_.aggregator.Aggregate(std::move(plan),
+                              alive_([this, app, done = std::move(done)](const base::Result<std::string>& note) {
                                 const std::function<void()> next = std::move(under_way_.at(app));
                                 under_way_.erase(app);
                                 const env::Alive::Watch alive = alive_.watch();
-                                done(error);
+                                done(note);
                                 if (alive && next) next();
                               }));
 }

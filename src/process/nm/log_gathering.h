@@ -38,6 +38,7 @@ struct LogSettings {
 class LogGathering {
  public:
   using Done = std::function<void(const std::string& error)>;
+  using Gathered = std::function<void(const base::Result<std::string>& note)>;
   struct Ports {
     env::Loop& loop;
     env::Log& log;
@@ -74,7 +75,7 @@ class LogGathering {
   void RollAll();
   void Roll(const model::nm::AppRecord& app, const std::vector<const fairlead::nm::ContainerView*>& containers);
   AggregationPlan PlanOf(const model::nm::AppRecord& app, const LogContext& context) const;
-  void Begin(AggregationPlan plan, Done done);
+  void Begin(AggregationPlan plan, Gathered done);
   void Report(const model::ApplicationId& app, wire::yarn::LogAggregationStatusProto status, const std::string& why);
 
   Ports ports_;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "base/stored.h"
@@ -56,18 +57,28 @@ class LogDirs final : public NodeDirs {
 /// Keeps what it is asked until the test says how it went.
 class WaitingAggregator final : public LogAggregator {
  public:
-  void Aggregate(AggregationPlan plan, std::function<void(std::string)> done) override {
+  void Aggregate(AggregationPlan plan, std::function<void(const base::Result<std::string>&)> done) override {
     plans.push_back(std::move(plan));
     done_.push_back(std::move(done));
   }
-  void End(const std::string& error = "") {
+  void End(const base::Result<std::string>& note = std::string()) {
     const auto done = std::exchange(done_, {});
-    for (const auto& one : done) one(error);
+    for (const auto& one : done) one(note);
   }
   std::vector<AggregationPlan> plans;
 
  private:
-  std::vector<std::function<void(std::string)>> done_;
+  std::vector<std::function<void(const base::Result<std::string>&)>> done_;
+};
+
+class WarningLog final : public env::Log {
+ public:
+  void Write(env::LogLevel level, std::string_view, const env::Fields& fields) override {
+    if (level != env::LogLevel::kWarn) return;
+    auto& warning = warnings.emplace_back();
+    for (const auto& [name, value] : fields) warning[std::string(name)] = value;
+  }
+  std::vector<std::map<std::string, std::string>> warnings;
 };
 
 /// Node agents, one after the other, over the same rows.
@@ -138,7 +149,7 @@ class LogGatheringTest : public testing::Test {
 
   env_sim::World world_{1};
   env::Loop& loop_ = world_.AddMachine("n").loop();
-  env::NullLog log_;
+  WarningLog log_;
   RowsOfLogs store_{loop_};
   LogDirs dirs_;
   WaitingAggregator aggregator_;
@@ -166,6 +177,24 @@ TEST_F(LogGatheringTest, AllLogsGoAtTheEndWhereNobodySaysOtherwise) {
   EXPECT_THAT(Reports(), ElementsAre(Told::kSucceeded));
   gathering_->Told(1);
   EXPECT_THAT(Reports(), IsEmpty());
+}
+
+TEST_F(LogGatheringTest, ARuleThatCannotBeObeyedIsNamed) {
+  settings_.roll_every = kHour;
+  context_.rolled_logs_include_pattern = "\\.[0-9]$";
+  context_.log_exclude_pattern = "(?!x)";
+  Begin({});
+  Run(1);
+  Pass(kHour + base::Duration::Seconds(1));
+  const std::string note = "the pattern (?!x) decides nothing";
+  aggregator_.End(note);
+  FinishApp();
+  aggregator_.End(note);
+  EXPECT_THAT(finished_, ElementsAre("")) << "the logs have left";
+  EXPECT_THAT(Reports(), ElementsAre(Told::kRunning, Told::kSucceeded));
+  for (const auto& report : gathering_->reports()) EXPECT_EQ(report.diagnostics, note);
+  EXPECT_EQ(log_.warnings.size(), 1U) << "at the end, once";
+  EXPECT_EQ(log_.warnings.front().at("why"), note);
 }
 
 TEST_F(LogGatheringTest, WhatThePolicyLeavesOutIsKnownAfterARestart) {
@@ -224,7 +253,7 @@ TEST_F(LogGatheringTest, ARollIsRepeatedAndTheEndWaitsForIt) {
   EXPECT_THAT(aggregator_.plans[0].live, ElementsAre(Id(1)));
   Pass(kHour);
   EXPECT_EQ(aggregator_.plans.size(), 1U) << "the last one is still under way";
-  aggregator_.End("the cluster's place is full");
+  aggregator_.End(base::Error{"the cluster's place is full"});
   Pass(kHour);
   ASSERT_EQ(aggregator_.plans.size(), 2U);
   FinishApp();
@@ -233,7 +262,7 @@ TEST_F(LogGatheringTest, ARollIsRepeatedAndTheEndWaitsForIt) {
   ASSERT_EQ(aggregator_.plans.size(), 3U);
   EXPECT_TRUE(aggregator_.plans[2].is_over && aggregator_.plans[2].rolls);
   EXPECT_GT(aggregator_.plans[2].now.ms, aggregator_.plans[0].now.ms);
-  aggregator_.End("it is still full");
+  aggregator_.End(base::Error{"it is still full"});
   EXPECT_THAT(finished_, ElementsAre("it is still full"));
   EXPECT_THAT(Reports(), ElementsAre(Told::kRunningWithFailure, Told::kRunning, Told::kFailed));
 }

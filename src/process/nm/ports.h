@@ -166,10 +166,10 @@ struct AggregationPlan {
 class LogAggregator {
  public:
   virtual ~LogAggregator() = default;
-  /// Works off the loop; `done` runs on it, with "" or the reason why not all was written. One plan of an application
-  /// at a time. Every log goes to one file and to no second one, also when the process dies on the way and the work is
-  /// done again, with a later `now` where the application rolls.
-  virtual void Aggregate(AggregationPlan plan, std::function<void(std::string error)> done) = 0;
+  /// Works off the loop; `done` runs on it, with an Error where not all was written, else with what of the plan could
+  /// not be obeyed, or "". One plan of an application at a time. Every log goes to one file and to no second one, also
+  /// when the process dies on the way and the work is done again, with a later `now` where the application rolls.
+  virtual void Aggregate(AggregationPlan plan, std::function<void(const base::Result<std::string>& note)> done) = 0;
 };
 
 /// An auxiliary service (org.apache.hadoop.yarn.server.api.AuxiliaryService) that lives inside the node agent.

@@ -63,11 +63,7 @@ base::Result<std::string> One(const LogsErrand& errand) {
 
 base::Result<std::string> One(const ErrorTailsErrand& errand) { return ErrorTails(errand.log_dir, errand.bytes_max); }
 
-base::Result<std::string> One(const AggregateErrand& errand) {
-  const std::string why = AggregateLogs(errand.plan, errand.options);
-  if (!why.empty()) return base::Error{why};
-  return std::string();
-}
+base::Result<std::string> One(const AggregateErrand& errand) { return AggregateLogs(errand.plan, errand.options); }
 
 base::Result<std::string> One(const LinkErrand& errand) {
   if (base::Status linked = MakeLinks(errand.work_dir, errand.links, false); !linked) return linked.error();

@@ -16,14 +16,11 @@ class Aggregator final : public process::nm::LogAggregator {
  public:
   Aggregator(env::Loop& loop, Errands& errands, LogAggregationOptions options)
       : loop_(loop), errands_(errands), options_(std::move(options)) {}
-  void Aggregate(AggregationPlan plan, std::function<void(std::string)> done) override {
+  void Aggregate(AggregationPlan plan, std::function<void(const base::Result<std::string>&)> done) override {
     Order order;
     order.submitter = plan.user;
     const std::string lane = "aggregate " + plan.user;
-    errands_.RunOn(loop_, lane, std::move(order), AggregateErrand{std::move(plan), options_},
-                   [done = std::move(done)](const base::Result<std::string>& result) {
-                     done(result ? "" : result.error().message);
-                   });
+    errands_.RunOn(loop_, lane, std::move(order), AggregateErrand{std::move(plan), options_}, std::move(done));
   }
 
  private:
@@ -72,21 +69,17 @@ base::Status BringRolls(const AggregationPlan& plan, const LogAggregationOptions
   return {};
 }
 
-base::Status Roll(const AggregationPlan& plan, const LogAggregationOptions& options) {
-  const base::Result<LogChoice> choice = LogChoice::Of(plan);
-  if (!choice) return choice.error();
+base::Status Roll(const AggregationPlan& plan, const LogChoice& choice, const LogAggregationOptions& options) {
   RolledLogs rolled(plan);
-  rolled.Move([&](const model::ContainerId& id, const std::string& file) { return choice->Takes(id, file); });
+  rolled.Move([&](const model::ContainerId& id, const std::string& file) { return choice.Takes(id, file); });
   base::Status brought = BringRolls(plan, options, rolled);
   if (!brought && plan.is_over) rolled.PutBack();  // nobody tries again: they are served from where they were
   return brought;
 }
 
-base::Status GatherAll(const AggregationPlan& plan, const LogAggregationOptions& options) {
-  const base::Result<LogChoice> choice = LogChoice::Of(plan);
-  if (!choice) return choice.error();
-  const LogSources logs = FindLogs(
-      plan, "", [&](const model::ContainerId& id, const std::string& file) { return choice->Takes(id, file); });
+base::Status GatherAll(const AggregationPlan& plan, const LogChoice& choice, const LogAggregationOptions& options) {
+  const LogSources logs =
+      FindLogs(plan, "", [&](const model::ContainerId& id, const std::string& file) { return choice.Takes(id, file); });
   if (logs.empty()) return {};
   const auto target = OpenLogTarget(plan, options);
   return target ? PutLogs(**target, LogFileName(plan), plan, logs, options) : target.error();
@@ -94,10 +87,13 @@ base::Status GatherAll(const AggregationPlan& plan, const LogAggregationOptions&
 
 }  // namespace
 
-std::string AggregateLogs(const AggregationPlan& plan, const LogAggregationOptions& options) {
-  if (!process::nm::IsPlainName(plan.user)) return "the user name cannot be used as a directory name";
-  const base::Status status = plan.rolls ? Roll(plan, options) : GatherAll(plan, options);
-  return status.ok() ? "" : status.error().message;
+base::Result<std::string> AggregateLogs(const AggregationPlan& plan, const LogAggregationOptions& options) {
+  if (!process::nm::IsPlainName(plan.user)) return base::Error{"the user name cannot be used as a directory name"};
+  const base::Result<LogChoice> choice = LogChoice::Of(plan);
+  if (!choice) return choice.error();
+  const base::Status status = plan.rolls ? Roll(plan, *choice, options) : GatherAll(plan, *choice, options);
+  if (!status) return status.error();
+  return choice->unread();
 }
 
 std::unique_ptr<process::nm::LogAggregator> MakeLogAggregator(env::Loop& loop, Errands& errands,

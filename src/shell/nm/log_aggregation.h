@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "base/result.h"
 #include "env/loop.h"
 #include "process/nm/ports.h"
 #include "shell/nm/errand.h"
@@ -19,7 +20,7 @@ namespace fairlead::shell {
 std::unique_ptr<process::nm::LogAggregator> MakeLogAggregator(env::Loop& loop, Errands& errands,
                                                               LogAggregationOptions options);
 
-/// The errand's work; "" or why nothing was written.
-std::string AggregateLogs(const process::nm::AggregationPlan& plan, const LogAggregationOptions& options);
+/// The errand's work: what of the plan could not be obeyed, or ""; an Error: why nothing was written.
+base::Result<std::string> AggregateLogs(const process::nm::AggregationPlan& plan, const LogAggregationOptions& options);
 
 }  // namespace fairlead::shell

@@ -125,7 +125,10 @@ class LogAggregationTest : public testing::Test {
     plan_.rolled = {"\\.[0-9]$", "secret"};
     plan_.now = {now};
   }
-  std::string Aggregate() const { return AggregateLogs(plan_, options_); }
+  std::string Aggregate() const {
+    const base::Result<std::string> note = AggregateLogs(plan_, options_);
+    return note ? *note : note.error().message;
+  }
   /// The files that were gathered, each with the names of the logs in it.
   std::map<std::string, std::set<std::string>> Gathered() const {
     std::map<std::string, std::set<std::string>> out;
@@ -266,6 +269,17 @@ TEST_F(LogAggregationTest, ANodeKeepsItsNewestTFiles) {
     EXPECT_EQ(Aggregate(), "");
   }
   EXPECT_EQ(Gathered(), (Files{{"h_1_7", {"syslog.1"}}, {"h_1_8", {"syslog.1"}}}));
+}
+
+TEST_F(LogAggregationTest, APatternThatCannotBeReadDecidesNothingAtTheEndAndIsNamed) {
+  Log("a", 2, "stdout");
+  Log("a", 2, "stderr");
+  plan_.at_end = {"(?!x)", "stderr"};
+  const base::Result<std::string> note = AggregateLogs(plan_, options_);
+  ASSERT_TRUE(note.ok()) << note.error().message;
+  EXPECT_THAT(*note, testing::MatchesRegex(
+                         "the pattern \\(\\?!x\\) of the log aggregation context: .* \\(it decides nothing\\)"));
+  EXPECT_EQ(Gathered(), (Files{{"h_1", {"stdout"}}}));
 }
 
 TEST_F(LogAggregationTest, APatternThatCannotBeReadTakesNoFileOfARunningContainer) {

@@ -105,8 +105,11 @@ base::Result<LogChoice> LogChoice::Of(const AggregationPlan& plan) {
   choice.is_over_ = plan.is_over;
   choice.left_out_ = {plan.left_out.begin(), plan.left_out.end()};
   choice.live_ = {plan.live.begin(), plan.live.end()};
-  (void)ReadInto(plan.at_end.include, choice.at_end_.include);
-  (void)ReadInto(plan.at_end.exclude, choice.at_end_.exclude);
+  for (const base::Status& read :
+       {ReadInto(plan.at_end.include, choice.at_end_.include), ReadInto(plan.at_end.exclude, choice.at_end_.exclude)}) {
+    if (read) continue;
+    choice.unread_ += (choice.unread_.empty() ? "" : "; ") + read.error().message + " (it decides nothing)";
+  }
   base::Status read = ReadInto(plan.rolled.include, choice.rolled_.include);
   if (read) read = ReadInto(plan.rolled.exclude, choice.rolled_.exclude);
   if (!read && !plan.is_over) return read.error();

@@ -32,6 +32,8 @@ class LogChoice {
   /// Fails where a pattern for rolled files cannot be read: without it, files that are still written would go. One of
   /// the others that cannot be read, or is not given, decides nothing.
   static base::Result<LogChoice> Of(const process::nm::AggregationPlan& plan);
+  /// Which of them cannot be read, and why; or "".
+  const std::string& unread() const { return unread_; }
   bool Takes(const model::ContainerId& container, const std::string& file) const;
 
  private:
@@ -42,6 +44,7 @@ class LogChoice {
     }
   };
   Rule at_end_, rolled_;
+  std::string unread_;
   std::set<model::ContainerId> left_out_, live_;
   bool is_over_ = true;
 };
