@@ -32,7 +32,7 @@ std::vector<base::Setting> SparkSettings();
 /// Where Spark has the file of its pools; whoever starts the job reads it into JobSettings::pools.
 inline constexpr const char* kAllocationFile = "spark.scheduler.allocation.file";
 
-/// Name nodes beside fs.defaultFS of which `fairlead submit` gets tokens: "hdfs://nn2:8020,hdfs://other".
+/// Name nodes beside fs.defaultFS that `fairlead submit` gets tokens from: "hdfs://nn2:8020,hdfs://other".
 inline constexpr const char* kHadoopFileSystems = "spark.kerberos.access.hadoopFileSystems";
 
 /// A file that tells executors the load of their hosts instead of their meters (engine/run/host_load.h).

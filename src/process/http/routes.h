@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-// Tables of what a port serves. A row has a method and a path, such as "apps/{id}/when": words as they are, and {NAME}
+// Tables of routes. A row has a method and a path, such as "apps/{id}/when": words as they are, and {NAME}
 // for any one word.
 
 namespace fairlead::process::http {

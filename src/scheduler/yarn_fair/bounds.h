@@ -24,7 +24,7 @@ void NoteStarting(Books& books, const Attempt& attempt);
 void NoteUsage(Books& books, const Attempt& attempt);
 /// Somebody in the queue may reserve, so every node is offered to it and to those above.
 void Unbound(Books& books, QueueId queue);
-/// Computes the queue's bounds anew from its members, which only fell until now. O(members).
+/// Raises the queue's bounds, which only fell until now, to those of its members. O(members).
 void RaiseBounds(Books& books, Queue& queue);
 /// The same for applications without a master. O(those).
 void RaiseStartingBounds(Books& books, Queue& leaf);

@@ -6,7 +6,7 @@
 
 namespace fairlead::scheduler::yarn_fair {
 
-/// FairScheduler.addNode: limits that are parts of the cluster are resolved anew.
+/// FairScheduler.addNode: limits that are parts of the cluster are resolved again.
 void Apply(Books& books, const model::scheduler::NodeAdded& event);
 /// FairScheduler.removeNode: what runs there ends. O(its containers).
 void Apply(Books& books, const model::scheduler::NodeRemoved& event);

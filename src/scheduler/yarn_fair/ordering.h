@@ -33,7 +33,7 @@ std::vector<uint32_t> Merged(const Books& books, const Order& order);
 std::vector<uint32_t> ExactOrder(const Books& books, QueueId id);
 /// Whether nodes are offered to the attempt at all: it runs and asks for something. O(depth).
 void SetOfferable(Books& books, AttemptId id, bool offerable);
-/// Policies or weights changed: every order is built anew when it is next needed. O(queues).
+/// Policies or weights changed: every order is built again when it is next needed. O(queues).
 void InvalidateOrders(Books& books);
 
 }  // namespace fairlead::scheduler::yarn_fair

@@ -18,7 +18,7 @@ QueueLookup GetQueue(Books& books, const std::string& name, bool create, QueueKi
 QueueId FindQueue(const Books& books, const std::string& name);
 /// QueueManager.getLeafQueue: not valid, too, where a parent has the name.
 QueueLookup GetLeaf(Books& books, const std::string& name, bool create, AppIndex app);
-/// A new queue under `parent`, with what the settings say of its name; the last tie among its siblings is ranked anew.
+/// A new queue under `parent`, with what the settings say of its name; the last tie among its siblings is ranked again.
 /// O(siblings log siblings).
 QueueId AddQueue(Books& books, const std::string& name, QueueId parent, bool leaf);
 /// Reads the settings of a queue and of all below it again (FSQueue.reinit).

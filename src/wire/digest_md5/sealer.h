@@ -13,8 +13,8 @@ namespace fairlead::wire::digest_md5 {
 inline constexpr size_t kMacBytes = 10;
 inline constexpr size_t kTailBytes = 6;
 
-/// Protects what follows a login, seen from one side (RFC 2831, 2.3 and 2.4): text | HMAC-MD5 | 0001 | number, of which
-/// a cipher encrypts the first two, padded to its blocks. Each direction counts its messages: they arrive in the order
+/// Protects what follows a login, seen from one side (RFC 2831, 2.3 and 2.4): text | HMAC-MD5 | 0001 | number; a cipher
+/// encrypts text and HMAC, padded to its blocks. Each direction counts its messages: they arrive in the order
 /// in which they were sealed, once each, or are refused. Cost: the text's length.
 class Sealer {
  public:
