@@ -185,7 +185,7 @@ void ClientService::Kill(const Call& call, const w::KillApplicationRequestProto&
       endpoints::yarn::Within("diagnostics", request.Diagnostics().size(), endpoints::yarn::kDiagnosticsMax);
   if (!within.ok()) return RefuseRequest(call, within.error());
   m::KillApp event;
-  event.app = FromWire(request.application_id);
+  event.app = FromWire(*request.application_id);
   const App* app = manager_.core().FindApp(event.app);
   if (app && !manager_.access().Of(call.caller.user).May(*app, true)) return RefuseChange(call, event.app);
   event.diagnostics =
@@ -276,7 +276,7 @@ void ClientService::GetReport(const Call& call, const w::GetApplicationReportReq
   if (!request.application_id) {
     return Refuse(call.token, "ApplicationNotFoundException", "Invalid application id: null");
   }
-  const App* app = RequireApp(call, FromWire(request.application_id), Right::kAny);
+  const App* app = RequireApp(call, FromWire(*request.application_id), Right::kAny);
   if (!app) return;
   w::GetApplicationReportResponseProto response;
   AppRow row = RowOf(*app, manager_.scheduler(), manager_.now_wall());
@@ -477,7 +477,7 @@ void ClientService::GetQueueAcls(const Call& call) {
 
 void ClientService::GetAttempts(const Call& call, const w::GetApplicationAttemptsRequestProto& request) {
   if (!request.application_id) return RefuseMissing(call, "application id");
-  const App* app = RequireApp(call, FromWire(request.application_id), Right::kView);
+  const App* app = RequireApp(call, FromWire(*request.application_id), Right::kView);
   if (!app) return;
   w::GetApplicationAttemptsResponseProto response;
   for (const auto& [number, attempt] : app->attempts) response.application_attempts.push_back(ReportOf(*app, attempt));
@@ -486,7 +486,7 @@ void ClientService::GetAttempts(const Call& call, const w::GetApplicationAttempt
 
 void ClientService::GetAttempt(const Call& call, const w::GetApplicationAttemptReportRequestProto& request) {
   if (!request.application_attempt_id) return RefuseMissing(call, "application attempt id");
-  const model::ApplicationAttemptId id = FromWire(request.application_attempt_id);
+  const model::ApplicationAttemptId id = FromWire(*request.application_attempt_id);
   const App* app = RequireApp(call, id.app, Right::kAny);
   if (!app) return;
   if (!manager_.access().Of(call.caller.user).May(*app, false)) {
@@ -502,7 +502,7 @@ void ClientService::GetAttempt(const Call& call, const w::GetApplicationAttemptR
 
 void ClientService::GetContainers(const Call& call, const w::GetContainersRequestProto& request) {
   if (!request.application_attempt_id) return RefuseMissing(call, "application attempt id");
-  const model::ApplicationAttemptId id = FromWire(request.application_attempt_id);
+  const model::ApplicationAttemptId id = FromWire(*request.application_attempt_id);
   const App* app = RequireApp(call, id.app, Right::kView);
   if (!app) return;
   if (!RequireAttempt(call, id)) return;
@@ -517,7 +517,7 @@ void ClientService::GetContainers(const Call& call, const w::GetContainersReques
 
 void ClientService::GetContainer(const Call& call, const w::GetContainerReportRequestProto& request) {
   if (!request.container_id) return Refuse(call.token, ex::kContainerNotFound, "Invalid container id: null");
-  const model::ContainerId id = FromWire(request.container_id);
+  const model::ContainerId id = FromWire(*request.container_id);
   const App* app = RequireApp(call, id.attempt.app, Right::kView);
   if (!app) return;
   const Container* container = manager_.core().FindContainer(id);
@@ -595,7 +595,7 @@ void ClientService::SetTimeouts(const Call& call, const w::UpdateApplicationTime
 void ClientService::FailAttempt(const Call& call, const w::FailApplicationAttemptRequestProto& request) {
   if (!request.application_attempt_id) return RefuseMissing(call, "application attempt id");
   m::FailAttempt event;
-  event.attempt = FromWire(request.application_attempt_id);
+  event.attempt = FromWire(*request.application_attempt_id);
   if (!RequireApp(call, event.attempt.app, Right::kModify)) return;
   batches_.Ask(std::move(event), Done<w::FailApplicationAttemptResponseProto>(call.token));
 }

@@ -10,8 +10,8 @@
 #include "process/http/token_filter.h"
 #include "process/spark_worker/spark_worker.h"
 #include "shell/spark/spark_properties.h"
-#include "shell/tls/spark_tls.h"
 #include "shell/spark/worker_daemon.h"
+#include "shell/tls/spark_tls.h"
 
 namespace fairlead::shell {
 
