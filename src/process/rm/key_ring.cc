@@ -182,7 +182,7 @@ wire::hadoop_rpc::TokenProto KeyRing::ContainerToken(const model::rm::ContainerI
   identifier.version = container.version;
   identifier.allocation_request_id = container.allocation_request_id;
   return endpoints::yarn::ToWire(
-      MintContainerToken(std::move(identifier), container().current, ToString(container.address)));
+      MintContainerToken(std::move(identifier), container_.keys.current, ToString(container.address)));
 }
 
 wire::hadoop_rpc::TokenProto KeyRing::NmToken(const model::ApplicationAttemptId& attempt, model::NodeIndex node,
