@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "endpoints/yarn/rm_convert.h"
+#include "endpoints/yarn/url_token.h"
 #include "env_sim/world.h"
-#include "process/login/web_login.h"
 
 namespace fairlead::process::nm {
 namespace {
@@ -33,7 +33,7 @@ class AppTokensTest : public ::testing::Test {
   static std::vector<std::string> Identifiers(const AppTokens& tokens) {
     std::vector<std::string> out;
     for (const FileSystemToken& token : tokens.Of(kApp)) {
-      const auto read = login::DecodeUrlToken(token.text);
+      const auto read = endpoints::yarn::DecodeUrlToken(token.text);
       EXPECT_TRUE(read.ok());
       EXPECT_EQ(read->kind, "HDFS_DELEGATION_TOKEN") << "name nodes and data nodes know no other kind";
       out.push_back(read->identifier);

@@ -73,7 +73,7 @@ class WaitingAggregator final : public LogAggregator {
 
 class WarningLog final : public env::Log {
  public:
-  void Write(env::LogLevel level, std::string_view, const env::Fields& fields) override {
+  void Write(env::LogLevel level, std::string_view, const Fields& fields) override {
     if (level != env::LogLevel::kWarn) return;
     auto& warning = warnings.emplace_back();
     for (const auto& [name, value] : fields) warning[std::string(name)] = value;
@@ -182,7 +182,7 @@ TEST_F(LogGatheringTest, AllLogsGoAtTheEndWhereNobodySaysOtherwise) {
 TEST_F(LogGatheringTest, ARuleThatCannotBeObeyedIsNamed) {
   settings_.roll_every = kHour;
   context_.rolled_logs_include_pattern = "\\.[0-9]$";
-  context_.log_exclude_pattern = "(?!x)";
+  context_.exclude_pattern = "(?!x)";
   Begin({});
   Run(1);
   Pass(kHour + base::Duration::Seconds(1));
