@@ -48,7 +48,7 @@ base::Status Overwrite(const std::string& fresh, const std::string& directory, c
   const auto before = mark.Read();
   if (const auto kept = BackUpState(directory, aside); !kept.ok()) return kept.error();
   // Copied first: a file that this process closes loses its locks.
-  return OpenChecked(database, loop, [&](env::Store& store) -> base::Status {
+  const auto done = OpenChecked(database, loop, [&](env::Store& store) -> base::Status {
     const auto after = mark.Read();
     if (!before.ok() || !after.ok() || !*before || !*after || (*before)->transactions != (*after)->transactions)
       return base::Error{"a resource manager has run on " + database + " meanwhile; stop it first"};
@@ -57,6 +57,7 @@ base::Status Overwrite(const std::string& fresh, const std::string& directory, c
     auto wanted = env_posix::ReadSqliteRows(fresh);
     return wanted.ok() ? CommitRows(store, loop, ChangesOf(*now, std::move(*wanted))) : wanted.error();
   });
+  return done.ok() ? base::Status() : done.error();
 }
 
 /// Held while files are exchanged; a damaged database has no such lock, and no manager that runs on it.

@@ -130,8 +130,9 @@ void SmallCluster::Pass(Duration time) {
 
 model::ApplicationId SmallCluster::NewApplication() {
   auto id = std::make_shared<model::ApplicationId>();
-  rm_->Ask(model::rm::NewApplication{},
-           [id](const model::rm::OuterEffect& effect) { *id = std::get<model::rm::NewApplicationAnswer>(effect).app; });
+  rm_->batches().Ask(model::rm::NewApplication{}, [id](const model::rm::OuterEffect& effect) {
+    *id = std::get<model::rm::NewApplicationAnswer>(effect).app;
+  });
   Pass(Duration::Seconds(1));
   return *id;
 }
