@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "env_sim/world.h"
 #include "process/shuffle/service.h"
+#include "wire/digest_md5/digest_md5.h"
 #include "wire/spark_shuffle/layout.h"
 #include "wire/spark_transport/auth.h"
 #include "wire/spark_transport/frames.h"
@@ -524,13 +525,13 @@ class Replayer {
     if (recording_.mode.starts_with("crypto")) return CryptoKeys(challenge, std::string(frame.body));
     if (frame.body.starts_with("realm=")) {
       challenge = frame.body;
-      const auto fields = transport::ParseDigestFields(challenge);
-      if (fields.ok()) bench_.loop().WillDraw(FromBase64(fields->at("nonce")));
+      const auto fields = wire::digest_md5::ParseFields(challenge);
+      if (fields) bench_.loop().WillDraw(FromBase64(fields->at("nonce")));
       return nullptr;
     }
     if (!frame.body.starts_with("rspauth=") || response.find("qop=auth-conf") == std::string::npos) return nullptr;
-    const auto fields = transport::ParseDigestFields(response);
-    if (!fields.ok()) return nullptr;
+    const auto fields = wire::digest_md5::ParseFields(response);
+    if (!fields) return nullptr;
     transport::SaslClient client(fields->at("cnonce"), recording_.secret, true);
     if (const auto again = client.Respond(challenge); !again.ok() || *again != response) {
       Differ("the recorded SASL response cannot be made again");
