@@ -16,7 +16,6 @@ namespace {
 
 using endpoints::yarn::RpcToken;
 using http::Response;
-using nlohmann::json;
 
 constexpr size_t kAnswerMax = 64 << 10;
 constexpr int kServerError = 500;
@@ -24,11 +23,8 @@ constexpr int kServerError = 500;
 /// The answer's RemoteException; a standby's may pass, and what no name node said.
 TokenService::Failure Refusal(const Response& answer) {
   const auto said = endpoints::rest::ParseBody("application/json", answer.body, "RemoteException");
-  const json none, &remote = said.ok() && said->is_object() && said->contains("RemoteException")
-                                 ? said->at("RemoteException")
-                                 : none;
-  const std::string name = remote.is_object() ? endpoints::rest::Text(remote, "exception") : "";
-  const std::string why = remote.is_object() ? endpoints::rest::Text(remote, "message") : "";
+  const std::string name = said.ok() ? endpoints::rest::Text(*said, "exception") : "";
+  const std::string why = said.ok() ? endpoints::rest::Text(*said, "message") : "";
   return {"HTTP status " + std::to_string(answer.status) + (why.empty() ? "" : ": " + why.substr(0, why.find('\n'))),
           name == "StandbyException" || answer.status >= kServerError};
 }
@@ -42,9 +38,8 @@ class WebTokenService final : public TokenService {
     Ask("RENEWDELEGATIONTOKEN", token, [done](const base::Result<Response, Failure>& answer) {
       if (!answer.ok()) return done(answer.error());
       const auto said = endpoints::rest::ParseBody("application/json", answer->body, "long");
-      const json none, &until = said.ok() && said->is_object() && said->contains("long") ? said->at("long") : none;
-      if (!until.is_number_integer()) return done(Failure{"the answer cannot be read"});
-      done(until.get<int64_t>());
+      if (!said.ok() || !said->is_number_integer()) return done(Failure{"the answer cannot be read"});
+      done(said->get<int64_t>());
     });
   }
   /// One that cannot be cancelled ends by itself.

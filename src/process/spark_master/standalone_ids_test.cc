@@ -30,7 +30,8 @@ TEST(StandaloneIds, NumbersBeginAgainAndGoBeyondWhereAllAreInUse) {
   EXPECT_EQ(Tail(ids.NewApplication("job", kNow, 1)), "0001");
   EXPECT_EQ(Tail(ids.NewApplication("job", kNow, 2)), "0002");
   ids.Drop({0}, {});
-  EXPECT_EQ(Tail(ids.NewApplication("job", kNow, 3)), "0000") << "it is free again";
+  EXPECT_EQ(Tail(ids.NewApplication("job", kNow, 3)), "0003") << "numbers begin again behind it";
+  EXPECT_EQ(Tail(ids.NewApplication("job", kNow, 4)), "0000") << "it is free again";
 }
 
 TEST(StandaloneIds, NamesAreIdsWhereTheyCanNameADirectory) {

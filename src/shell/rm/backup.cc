@@ -60,6 +60,13 @@ base::Status Overwrite(const std::string& fresh, const std::string& directory, c
   return done.ok() ? base::Status() : done.error();
 }
 
+/// `name`, or with a number behind it: a restore that was killed in this second has left its own.
+std::string NewName(const std::string& name) {
+  std::string free = name;
+  for (int number = 2; fs::exists(free); ++number) free = name + "-" + std::to_string(number);
+  return free;
+}
+
 /// Held while files are exchanged; a damaged database has no such lock, and no manager that runs on it.
 base::Result<std::optional<env_posix::SqliteDatabase>> LockOut(const std::string& database) {
   if (!fs::exists(database)) return std::optional<env_posix::SqliteDatabase>();
@@ -121,7 +128,7 @@ base::Result<StateCopy> RestoreState(const std::string& directory, const std::st
       });
   if (!applications.ok()) return base::Error{file + " is no whole state: " + applications.error().message};
   const bool replaces = fs::exists(database);
-  const std::string aside = database + (replaces ? ".until-" + TimeForName() : ".none");
+  const std::string aside = replaces ? NewName(database + ".until-" + TimeForName()) : database + ".none";
   base::Status put;
   if (replaces && OpenChecked(database, *loop).ok()) {
     put = Overwrite(scratch.database(), directory, aside, *loop);
