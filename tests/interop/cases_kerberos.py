@@ -129,7 +129,7 @@ def kerberos_hdfs_tokens(cluster, work):
         job.wait()
 
 
-@case("all", spec=dataclasses.replace(SECURED, hadoop=peers.HADOOP_VERSION, kerberos="authentication", hdfs=True, history=False, hdfs_site=tuple(SHORT.items())), own_cluster=True)
+@case("all", spec=dataclasses.replace(SECURED, hadoop=peers.HADOOP_VERSION, kerberos="authentication", web_login="kerberos", hdfs=True, history=False), own_cluster=True)
 def kerberos_webhdfs_tokens(cluster, work):
     """A job brings a token that `hdfs fetchdt --webservice` got: the resource manager renews it at the NameNode's web port, and ends it with the job."""
     tokens = work / "tokens"

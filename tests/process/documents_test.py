@@ -49,7 +49,7 @@ class Named(unittest.TestCase):
             return
         path = ()
         # a|b|c means each of them.
-        while words and (choices := [word for word in words[0].split("|") if re.fullmatch("[a-z-]+", word)]) and self.subcommands(path):
+        while words and (choices := [word for word in words[0].split("|") if re.fullmatch("[a-z][a-z-]*", word)]) and self.subcommands(path):
             for choice in choices:
                 self.assertIn(choice, self.subcommands(path), command)
             path += (choices[0],)
