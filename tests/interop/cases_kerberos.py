@@ -204,7 +204,7 @@ def kerberos_hdfs_logs(cluster, work):
         assert token not in (cluster.directory / log).read_text(), f"a token is in {log}"
 
 
-@case("all", spec=IN_HDFS, own_cluster=True)
+@case("all", spec=dataclasses.replace(IN_HDFS, yarn_site=()), own_cluster=True)
 def kerberos_engine_hdfs(cluster, work):
     """`fairlead submit` gets a token of the secured HDFS with the caller's ticket; driver and executors read and write there with it, and it ends
     with the job. Without a ticket the job is refused before it runs."""
