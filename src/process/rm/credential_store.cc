@@ -13,7 +13,7 @@ namespace fairlead::process::rm {
 
 namespace {
 
-constexpr char kTable[] = "rm/credential";
+constexpr char kCredentialsTable[] = "rm/credential";
 constexpr size_t kNameMost = 64;
 constexpr size_t kSecretBytes = 32;
 constexpr int64_t kTellEveryMs = 10'000;
@@ -71,7 +71,7 @@ base::Result<endpoints::yarn::TokenSecret> SecretOf(const Named& named, const Cr
 }  // namespace
 
 base::Result<CredentialStore::All> CredentialStore::Load(env::Store& store, std::vector<env::UnreadRow>& unread) {
-  auto rows = env::LoadRecords<Kept>(store, kTable, &unread);
+  auto rows = env::LoadRecords<Kept>(store, kCredentialsTable, &unread);
   if (!rows.ok()) return rows.error();
   All out;
   for (auto& [name, kept] : *rows) out.emplace(name, std::move(kept));
@@ -82,7 +82,7 @@ CredentialStore::CredentialStore(env::Loop& loop, All stored, Save save)
     : loop_(loop), save_(std::move(save)), all_(std::move(stored)) {}
 
 env::Row CredentialStore::RowOf(const std::string& name, const Kept& kept) const {
-  return {kTable, name, base::EncodeStored(kept)};
+  return {kCredentialsTable, name, base::EncodeStored(kept)};
 }
 
 void CredentialStore::Make(const Wanted& wanted, const Made& done) {
@@ -130,12 +130,12 @@ void CredentialStore::Make(const Wanted& wanted, const Made& done) {
 void CredentialStore::Revoke(const std::string& name, const std::function<void(const base::Status&)>& done) {
   if (all_.erase(name) == 0) return done(base::Error{"there is no credential '" + name + "'"});
   told_ms_.erase(name);
-  save_({{kTable, name, std::nullopt}}, [done] { done({}); });
+  save_({{kCredentialsTable, name, std::nullopt}}, [done] { done({}); });
 }
 
 void CredentialStore::RevokeAll() {
   std::vector<env::Row> gone;
-  for (const auto& [name, kept] : std::exchange(all_, {})) gone.push_back({kTable, name, std::nullopt});
+  for (const auto& [name, kept] : std::exchange(all_, {})) gone.push_back({kCredentialsTable, name, std::nullopt});
   save_(std::move(gone), [] {});
 }
 
@@ -189,7 +189,7 @@ base::Result<endpoints::yarn::TokenSecret> CredentialStore::Secret(std::string_v
 base::Result<endpoints::yarn::TokenSecret> CredentialStore::SecretSeen(const Seen& seen, std::string_view identifier,
                                                                        bool node, int64_t now_ms) {
   const std::optional<Named> named = ParseIdentifier(identifier);
-  const std::optional<std::string> row = named ? seen(kTable, std::string(named->name)) : std::nullopt;
+  const std::optional<std::string> row = named ? seen(kCredentialsTable, std::string(named->name)) : std::nullopt;
   if (!row) return Unknown();
   const base::Result<Kept> kept = base::DecodeStored<Kept>(*row);
   if (!kept.ok()) return kept.error();
