@@ -13,9 +13,9 @@ MINUTE = 60_000
 # A key is used alone 1.5 times as long after its roll as a master may be silent. A master has to come up within that
 # time, on a busy machine, too.
 SHORT_KEYS = (
-    ("yarn.am.liveness-monitor.expiry-interval-ms", 60_000),
+    ("yarn.am.liveness-monitor.expiry-interval-ms", 45_000),
     ("yarn.nm.liveness-monitor.expiry-interval-ms", 15_000),
-    ("yarn.resourcemanager.am-rm-tokens.master-key-rolling-interval-secs", 91),
+    ("yarn.resourcemanager.am-rm-tokens.master-key-rolling-interval-secs", 136),
     *((f"yarn.resourcemanager.{kind}.master-key-rolling-interval-secs", 46) for kind in ("nm-tokens", "container-tokens")),
     ("yarn.resourcemanager.rm.container-allocation.expiry-interval-ms", MINUTE),
     ("yarn.resourcemanager.delegation.key.update-interval", MINUTE // 2),
@@ -27,7 +27,7 @@ SHORT_HDFS = (
     ("dfs.namenode.delegation.token.renew-interval", MINUTE // 3),
     ("dfs.namenode.delegation.token.max-lifetime", MINUTE),
 )
-ALL_LIVES_S = 190  # after which nothing of the start is good any more
+ALL_LIVES_S = 215  # after which nothing of the start is good any more
 KEYS = Spec(kerberos="authentication", nodes=("fairlead", "fairlead"), yarn_site=SHORT_KEYS)
 FILES = dataclasses.replace(KEYS, nodes=("fairlead",), hdfs=True, hdfs_site=SHORT_HDFS, ticket_life="100s", history=False)
 
