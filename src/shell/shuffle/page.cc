@@ -302,22 +302,23 @@ void ShufflePage::Answer(const http::Request& request, const http::Server::Reply
   } else if (request.path == "/healthz" || request.path == "/readyz") {
     reply(http::TextResponse(200, "ok\n"));
   } else if (request.path == "/drain") {
-    reply(Drain(request));
+    Drain(request, reply);
   } else if (!request.path.starts_with('/') ||
              !TellShufflePage(runtime_, request, std::string_view(request.path).substr(1), reply)) {
     reply(http::TextResponse(404, "try /, /status, /metrics, /healthz or /readyz\n"));
   }
 }
 
-http::Response ShufflePage::Drain(const http::Request& request) {
+// The answer goes first: what drains at once ends this process.
+void ShufflePage::Drain(const http::Request& request, const http::Server::Reply& reply) {
   if (request.method != "POST" || !wire::spark_transport::EqualInConstantTime(request.body, token_)) {
-    return http::TextResponse(403, "only who can read the state directory may drain\n");
+    return reply(http::TextResponse(403, "only who can read the state directory may drain\n"));
   }
   const auto idle = SecondsOf(request, "idle");
   const auto limit = SecondsOf(request, "limit");
-  if (!idle || !limit) return http::TextResponse(400, "idle and limit: write seconds\n");
-  on_drain_(*idle, *limit);
-  return http::TextResponse(200, "draining\n");
+  if (!idle || !limit) return reply(http::TextResponse(400, "idle and limit: write seconds\n"));
+  reply(http::TextResponse(200, "draining\n"));
+  loop_.Post([this, idle, limit] { on_drain_(*idle, *limit); });
 }
 
 }  // namespace fairlead::shell

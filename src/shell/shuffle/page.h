@@ -40,7 +40,7 @@ class ShufflePage {
 
  private:
   void Answer(const process::http::Request& request, const process::http::Server::Reply& reply);
-  process::http::Response Drain(const process::http::Request& request);
+  void Drain(const process::http::Request& request, const process::http::Server::Reply& reply);
 
   env_posix::PosixLoop& loop_;
   env::Net* const tls_;
