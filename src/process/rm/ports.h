@@ -75,7 +75,7 @@ class Ports final : private endpoints::yarn::TokenAuthority {
 
   static base::Result<std::unique_ptr<Ports>> Listen(env::Loop& loop, env::Net& net, const PortAddresses& addresses,
                                                      Membership membership = {}, PortSecurity security = {});
-  ~Ports();
+  ~Ports() override;
 
   /// Calls are the manager's from now on, also those that wait.
   void Attach(ResourceManager& manager);
