@@ -31,7 +31,7 @@ def counts_in(files):
 
 
 def tez_word_count(cluster, work):
-    """A graph of three vertices with two shuffles by the nodes' service; its jars are localized from tez.lib.uris."""
+    """A graph of three vertices with two shuffles by the nodes' service, also on one node; its jars are localized from tez.lib.uris."""
     peers.fetch(TEZ)
     jars = peers.LAB / TEZ
     counts = text_file(work / "text")
@@ -40,7 +40,7 @@ def tez_word_count(cluster, work):
     peers.write_site(conf / "tez-site.xml", {
         "tez.lib.uris": f"file://{jars}", "tez.use.cluster.hadoop-libs": "true", "tez.staging-dir": work / "staging", "tez.queue.name": "root.alpha",
         "tez.am.resource.memory.mb": 768, "tez.task.resource.memory.mb": 512, "tez.am.launch.cmd-opts": " ".join(cluster.jvm()),
-        "tez.task.launch.cmd-opts": " ".join(cluster.jvm()), "tez.runtime.io.sort.mb": 64})
+        "tez.task.launch.cmd-opts": " ".join(cluster.jvm()), "tez.runtime.io.sort.mb": 64, "tez.runtime.optimize.local.fetch": "false"})
     command = [peers.java(), "-Xmx512m", *cluster.jvm(), "-cp", f"{conf}:{cluster.conf}:{jars}/*:{cluster.hadoop}/*",
                "org.apache.tez.examples.ExampleDriver", "orderedwordcount", work / "text", work / "out", "2"]
     run = subprocess.run([str(word) for word in command], capture_output=True, text=True, env=cluster.client_environment(), cwd=work, timeout=300)

@@ -43,11 +43,6 @@ void PutVLong(std::string& out, int64_t value) {
   for (int shift = (bytes - 1) * 8; shift >= 0; shift -= 8) out.push_back(static_cast<char>(bits >> shift));
 }
 
-bool AllDigits(std::string_view text) {
-  return !text.empty() && text.size() <= 19 &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 struct Head {
   std::string method;
   std::string target;
@@ -78,10 +73,12 @@ bool ParseHead(std::string_view text, Head& head) {
 
 }  // namespace
 
-bool IsMapAttempt(std::string_view text) {
-  const std::vector<std::string_view> parts = base::Split(text, '_');
-  return parts.size() == 6 && parts[0] == "attempt" && AllDigits(parts[1]) && AllDigits(parts[2]) && parts[3] == "m" &&
-         AllDigits(parts[4]) && AllDigits(parts[5]);
+bool IsOutputName(std::string_view text) {
+  constexpr size_t kLongest = 128;
+  const auto plain = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  return text.starts_with("attempt_") && text.size() <= kLongest && std::all_of(text.begin(), text.end(), plain);
 }
 
 base::Result<MapOutputRequest> ParseMapOutputQuery(std::string_view query) {
@@ -105,7 +102,7 @@ base::Result<MapOutputRequest> ParseMapOutputQuery(std::string_view query) {
         return base::Error{"Bad reduce parameter"};
     } else if (name == "map") {
       for (const std::string_view map : base::Split(value, ',')) {
-        if (!IsMapAttempt(map)) return base::Error{"Bad map parameter"};
+        if (!IsOutputName(map)) return base::Error{"Bad map parameter"};
         request.maps.emplace_back(map);
       }
     } else if (name == "keepAlive") {

@@ -31,12 +31,13 @@ TEST(MapOutputQuery, TakesOnlyWhatItKnows) {
   EXPECT_EQ(good->app, (model::ApplicationId{17, 3}));
   EXPECT_EQ(good->reduce, 2);
   EXPECT_EQ(good->maps.size(), 2u);
-  for (const char* bad :
-       {"", "job=job_17_0003&reduce=2", "job=job_17_0003&reduce=-1&map=attempt_17_0003_m_000000_0",
-        "job=../x&reduce=1&map=attempt_17_0003_m_000000_0", "job=job_17_0003&reduce=1&map=../../etc/passwd",
-        "job=job_17_0003&reduce=1&map=attempt_17_0003_m_000000_0%2F..",
-        "job=job_17_0003&reduce=1&map=attempt_17_3_r_0_0",
-        "job=job_17_0003&job=job_17_0003&reduce=1&map=attempt_17_0003_m_000000_0"})
+  EXPECT_TRUE(ParseMapOutputQuery("job=job_17_0003&dag=1&reduce=1&map=attempt_17_0003_1_00_000000_0_10003")) << "Tez's";
+  for (const std::string& bad : std::vector<std::string>{
+           "", "job=job_17_0003&reduce=2", "job=job_17_0003&reduce=-1&map=attempt_17_0003_m_000000_0",
+           "job=../x&reduce=1&map=attempt_17_0003_m_000000_0", "job=job_17_0003&reduce=1&map=../../etc/passwd",
+           "job=job_17_0003&reduce=1&map=attempt_17_0003_m_000000_0%2F..", "job=job_17_0003&reduce=1&map=attempt_17.3",
+           "job=job_17_0003&reduce=1&map=file.out", "job=job_17_0003&reduce=1&map=attempt_" + std::string(128, '1'),
+           "job=job_17_0003&job=job_17_0003&reduce=1&map=attempt_17_0003_m_000000_0"})
     EXPECT_FALSE(ParseMapOutputQuery(bad)) << bad;
 }
 
