@@ -191,6 +191,7 @@ TEST_F(TokenServicesTest, WebHdfssTokensAreRenewedAtItsPort) {
   world_.RunUntil(world_.now() + base::Duration::Seconds(10),
                   [&] { return port.asked.find("CANCEL") != port.asked.npos; });
   EXPECT_EQ(port.asked, "PUT /webhdfs/v1/?op=CANCELDELEGATIONTOKEN&token=" + endpoints::yarn::EncodeUrlToken(token));
+  world_.RunUntil(world_.now() + base::Duration::Seconds(10), [] { return false; });  // its answer comes
 }
 
 TEST_F(TokenServicesTest, WebHdfssRefusalsAreFinalAndAStandbyIsNot) {

@@ -1,5 +1,6 @@
 #include "process/rm/web_token_service.h"
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -62,12 +63,13 @@ class WebTokenService final : public TokenService {
     request.target = std::string("/webhdfs/v1/?op=") + operation + "&token=" + endpoints::yarn::EncodeUrlToken(token);
     request.timeout = timeout_;
     request.body_bytes_max = kAnswerMax;
-    const std::shared_ptr<env::GssContext> login = gss_.Initiate(principal_, request.endpoint.host);
-    login->Step("", alive_([this, login, request, done](const base::Result<env::GssContext::Token>& ticket) {
-                  loop_.Post([login] {});  // it ends outside of its own call
-                  if (!ticket.ok()) return done(Failure{ticket.error().message, true});
-                  Send(request, ticket->bytes, done);
-                }));
+    const uint64_t number = ++last_login_;
+    env::GssContext& login = *(logins_[number] = gss_.Initiate(principal_, request.endpoint.host));
+    login.Step("", alive_([this, number, request, done](const base::Result<env::GssContext::Token>& ticket) {
+                 loop_.Post(alive_([this, number] { logins_.erase(number); }));  // it ends outside of its own call
+                 if (!ticket.ok()) return done(Failure{ticket.error().message, true});
+                 Send(request, ticket->bytes, done);
+               }));
   }
 
   void Send(http::ClientRequest request, const std::string& ticket, const Done& done) {
@@ -85,6 +87,8 @@ class WebTokenService final : public TokenService {
   env::Gss& gss_;
   const std::string principal_;
   const base::Duration timeout_;
+  std::map<uint64_t, std::unique_ptr<env::GssContext>> logins_;  // that wait for a ticket
+  uint64_t last_login_ = 0;
   env::Alive alive_;
 };
 
