@@ -27,8 +27,8 @@ struct MapOutputRequest {
 };
 /// Parses and checks the query; the error is the reason told to the reducer.
 base::Result<MapOutputRequest> ParseMapOutputQuery(std::string_view query);
-/// The name of a task's output, MapReduce's (attempt_TS_JOB_m_TASK_ATTEMPT) or Tez's (more parts): letters, digits and _
-/// alone, as it becomes part of a path.
+/// The name of a task's output, MapReduce's (attempt_TS_JOB_m_TASK_ATTEMPT) or Tez's (more parts): letters, digits and
+/// _ alone, as it becomes part of a path.
 bool IsOutputName(std::string_view text);
 /// The header before one map's bytes (org.apache.hadoop.mapreduce.task.reduce.ShuffleHeader).
 std::string ShuffleHeader(std::string_view map, int64_t part_length, int64_t raw_length, int32_t reduce);
