@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "endpoints/yarn/golden_test_util.h"
+#include "endpoints/yarn/hdfs_token.h"
+#include "endpoints/yarn/url_token.h"
 
 namespace fairlead::endpoints::yarn {
 namespace {
@@ -197,6 +199,17 @@ TEST_F(NodeTokensTest, PreviousContainerKeyIsGoodTheOneBeforeIsNot) {
   EXPECT_TRUE(node_.VerifyContainerToken(ToWire(token)).ok());
   node_.SetContainerTokenKey({4, "dddddddd"});
   EXPECT_NE(node_.VerifyContainerToken(ToWire(token)).error().message.find("illegally generated"), std::string::npos);
+}
+
+TEST(HdfsTokensTest, AreOneKindAtAWebPort) {
+  for (const char* kind : {"HDFS_DELEGATION_TOKEN", "WEBHDFS delegation", "SWEBHDFS delegation"}) {
+    const RpcToken token{"identifier", "password", kind, "nn1:9870"};
+    EXPECT_TRUE(IsHdfsToken(token)) << kind;
+    const auto shown = DecodeUrlToken(EncodeHdfsUrlToken(token));
+    ASSERT_TRUE(shown.ok()) << kind;
+    EXPECT_EQ(*shown, (RpcToken{"identifier", "password", "HDFS_DELEGATION_TOKEN", "nn1:9870"}));
+  }
+  EXPECT_FALSE(IsHdfsToken({"identifier", "password", "MR_DELEGATION_TOKEN", "nn1:9870"}));
 }
 
 }  // namespace

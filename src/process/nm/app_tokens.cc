@@ -1,12 +1,10 @@
 #include "process/nm/app_tokens.h"
 
-#include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include "base/stored.h"
+#include "endpoints/yarn/hdfs_token.h"
 #include "endpoints/yarn/rm_convert.h"
-#include "endpoints/yarn/url_token.h"
 
 namespace fairlead::process::nm {
 
@@ -14,18 +12,13 @@ namespace {
 
 constexpr char kTable[] = "nm_app_tokens";
 constexpr size_t kTokensMost = 100;  // of an application
-/// As a name node knows them at its web port, whichever of these a token is.
-constexpr std::string_view kHdfs = "HDFS_DELEGATION_TOKEN";
-constexpr std::string_view kKinds[] = {kHdfs, "WEBHDFS delegation", "SWEBHDFS delegation"};
 
 std::vector<FileSystemToken> OfFileSystems(const endpoints::yarn::Credentials& credentials) {
   std::vector<FileSystemToken> out;
   for (const auto& [alias, token] : credentials.tokens) {
-    if (std::find(std::begin(kKinds), std::end(kKinds), token.kind) == std::end(kKinds)) continue;
+    if (!endpoints::yarn::IsHdfsToken(token)) continue;
     if (out.size() == kTokensMost) break;
-    endpoints::yarn::RpcToken shown = token;
-    shown.kind = kHdfs;
-    out.push_back({token.kind, token.service, endpoints::yarn::EncodeUrlToken(shown)});
+    out.push_back({token.kind, token.service, endpoints::yarn::EncodeHdfsUrlToken(token)});
   }
   return out;
 }

@@ -6,11 +6,14 @@
 #include <vector>
 
 #include "config/hadoop_conf.h"
+#include "endpoints/yarn/hdfs_token.h"
 #include "env/net.h"
 
 namespace fairlead::shell {
 
-inline constexpr char kHdfsTokenKind[] = "HDFS_DELEGATION_TOKEN";
+using endpoints::yarn::kHdfsTokenKind;
+using endpoints::yarn::kSwebHdfsTokenKind;
+using endpoints::yarn::kWebHdfsTokenKind;
 inline constexpr char kHdfsProtocol[] = "org.apache.hadoop.hdfs.protocol.ClientProtocol";
 inline constexpr char kNameNodePrincipal[] = "dfs.namenode.kerberos.principal";
 

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "env_posix/test_directory.h"
+
 namespace fairlead::shell {
 namespace {
 
@@ -13,12 +15,7 @@ namespace fs = std::filesystem;
 
 class GatheredFilesTest : public testing::Test {
  protected:
-  GatheredFilesTest() {
-    char name[] = "/tmp/fl_gathered_files_XXXXXX";
-    root_ = ::mkdtemp(name);
-    conf_.Set("yarn.nodemanager.remote-app-log-dir", "file:" + root_);
-  }
-  ~GatheredFilesTest() override { fs::remove_all(root_); }
+  GatheredFilesTest() { conf_.Set("yarn.nodemanager.remote-app-log-dir", "file:" + root_); }
 
   /// Below the root, of ann's application.
   void Gather(const std::string& place, const std::string& file) {
@@ -39,7 +36,8 @@ class GatheredFilesTest : public testing::Test {
     return all;
   }
 
-  std::string root_;
+  const env_posix::TestDirectory directory_;
+  const std::string& root_ = directory_.path();
   config::HadoopConf conf_;
 };
 

@@ -39,7 +39,7 @@ struct Scheme {
   uint16_t port;
 };
 constexpr Scheme kSchemes[] = {
-    {"hdfs", kHdfsTokenKind, 8020}, {"webhdfs", "WEBHDFS delegation", 9870}, {"swebhdfs", "SWEBHDFS delegation", 9871}};
+    {"hdfs", kHdfsTokenKind, 8020}, {"webhdfs", kWebHdfsTokenKind, 9870}, {"swebhdfs", kSwebHdfsTokenKind, 9871}};
 
 }  // namespace
 

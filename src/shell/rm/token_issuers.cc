@@ -26,7 +26,7 @@ std::vector<TokenIssuer> ReadTokenIssuers(const HadoopConf& conf) {
   hdfs.addresses = [services = HdfsServices(conf)](const std::string& service) {
     return services.AddressesOf(service);
   };
-  hdfs.web_kind = "WEBHDFS delegation";
+  hdfs.web_kind = kWebHdfsTokenKind;
   if (const size_t realm = hdfs.principal.rfind('@'); realm != std::string::npos) {
     hdfs.web_principal = "HTTP/_HOST" + hdfs.principal.substr(realm);
   }
