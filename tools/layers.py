@@ -47,6 +47,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "endpoints/spark": "base model wire/java_stream",
     "endpoints/shuffle": "base model wire/spark_shuffle wire/spark_transport",
     "endpoints/rest": "base endpoints/yarn wire/json wire/xml wire/yarn",
+    "endpoints/v1": "base model",
     "env_posix": "base env model",
     "env_sim": "base env",
     "env_zookeeper": "base env",
@@ -58,13 +59,13 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "process/tls": "env",
     "process/login": "base endpoints/yarn env process/http wire/hadoop_rpc",
     "process/application": "endpoints/yarn env model process/rpc wire/yarn",
-    "process/ask": "base config endpoints/rest model scheduler scheduler/books",
+    "process/ask": "base config endpoints/v1 model scheduler scheduler/books",
     "process/rm":
-        "base config endpoints/rest endpoints/yarn env model process/ask process/http process/login process/rpc rm scheduler "
-        "scheduler/books wire/hadoop_rpc wire/yarn",
+        "base config endpoints/rest endpoints/v1 endpoints/yarn env model process/ask process/http process/login process/rpc rm "
+        "scheduler scheduler/books wire/hadoop_rpc wire/yarn",
     "process/nm":
-        "base endpoints/rest endpoints/yarn env model nm process/http process/login process/peers process/rpc wire/hadoop_rpc "
-        "wire/yarn",
+        "base endpoints/rest endpoints/v1 endpoints/yarn env model nm process/http process/login process/peers process/rpc "
+        "wire/hadoop_rpc wire/yarn",
     "process/shuffle":
         "base endpoints/shuffle env model process/peers shuffle wire/json wire/spark_shuffle wire/spark_transport",
     "process/executor": "base env model tasks wire/engine wire/spark_shuffle wire/spark_transport",

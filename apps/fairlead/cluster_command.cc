@@ -124,6 +124,11 @@ void PrintJson(const ordered_json& json) {
   std::puts(base::VisibleText(text, base::Lines::kKept).c_str());
 }
 
+void PrintJson(const std::string& text) {
+  const auto json = wire::json::ParseOrdered(text, wire::json::kAnswer);
+  if (json.ok()) PrintJson(*json);
+}
+
 std::string PageUrl(const Cluster& cluster, const std::string& path,
                     const std::vector<std::pair<std::string, std::string>>& filters) {
   std::string query;

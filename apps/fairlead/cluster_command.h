@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/described_json.h"
 #include "cluster_options.h"
 #include "commands.h"
 #include "model/ids.h"
@@ -60,6 +61,14 @@ base::Status NameInFull(Cluster& cluster, std::string& queue);
 base::Result<std::vector<std::string>> FindNodes(Cluster& cluster, const std::string& name);
 /// Prints JSON with strangers' control characters seen.
 void PrintJson(const nlohmann::ordered_json& json);
+void PrintJson(const std::string& text);
+/// A described struct, or a list of them.
+template <class T>
+void PrintDocument(const T& document) {
+  std::string text;
+  base::WriteJson(text, document);
+  PrintJson(text);
+}
 /// The page of the resource manager that shows the same: "http://rm:8088/cluster/nodes".
 std::string PageUrl(const Cluster& cluster, const std::string& path,
                     const std::vector<std::pair<std::string, std::string>>& filters = {});

@@ -43,6 +43,7 @@ void AddSim(CLI::App& app, int& exit_code);         // sim
 void AddConfig(CLI::App& app, int& exit_code);      // config check
 void AddCompletion(CLI::App& app, int& exit_code);  // completion, version
 void AddMan(CLI::App& app, int& exit_code);         // man
+void AddSchema(CLI::App& app);                      // schema
 
 /// Of options that are a seed, or count seeds.
 inline constexpr int64_t kSeedMax = 1'000'000'000'000;

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "commands.h"
+#include "documents.h"
 #include "version.h"
 
 namespace fairlead::apps {
@@ -172,7 +173,7 @@ void AddCompletion(CLI::App& app, int& exit_code) {
   version->footer("Examples:\n  fairlead version\n  fairlead version --json");
   version->callback([json] {
     if (*json) {
-      std::printf("{\"version\":\"%s\",\"build\":\"%s\"}\n", base::Version(), kBuildType);
+      std::puts(endpoints::v1::Text(VersionTold{base::Version(), kBuildType}).c_str());
     } else {
       std::printf("fairlead %s (%s)\n", base::Version(), kBuildType);
     }

@@ -6,6 +6,7 @@
 #include "ask.h"
 #include "cluster_command.h"
 #include "commands.h"
+#include "documents.h"
 #include "engine/settings/spark_settings.h"
 #include "profiles/profile.h"
 #include "shell/base/common_keys.h"
@@ -26,31 +27,36 @@ constexpr const char* kCommand = "config check";
 using nlohmann::ordered_json;
 
 /// What `fairlead rm` would refuse, its queues and host lists included; else what it would do.
-base::Result<ordered_json> CheckRm(const config::Settings& settings, const std::string& conf_directory) {
+base::Result<CheckedManager> CheckRm(const config::Settings& settings, const std::string& conf_directory) {
   const auto rm = shell::ReadRmSettings(settings, conf_directory);
   if (!rm) return rm.error();
   const std::string queues = !rm->allocation_file.empty() ? rm->allocation_file
                              : settings.queues            ? "Fairlead's YAML"
                                                           : "Fairlead's defaults";
-  return ordered_json{
-      {"profile", rm->manager.profile}, {"queues", queues}, {"state", rm->state_directory}, {"warnings", rm->warnings}};
+  return CheckedManager{rm->manager.profile, queues, rm->state_directory, rm->warnings};
 }
 
-base::Result<ordered_json> CheckNm(const config::Settings& settings) {
+base::Result<CheckedNode> CheckNm(const config::Settings& settings) {
   const auto nm = shell::ReadNmSettings(settings);
   if (!nm) return nm.error();
-  return ordered_json{{"services", nm->services.size()}, {"state", nm->state_directory}, {"warnings", nm->warnings}};
+  return CheckedNode{nm->services.size(), nm->state_directory, nm->warnings};
 }
 
-std::string TextOf(const ordered_json& field) { return field.is_string() ? field.get<std::string>() : field.dump(); }
+std::string WhatItDoes(const CheckedManager& rm) { return "profile " + rm.profile + ", queues from " + rm.queues; }
+std::string WhatItDoes(const CheckedNode& nm) { return std::to_string(nm.services) + " auxiliary services"; }
 
-void PrintChecked(const std::string& daemon, const ordered_json& checked) {
-  for (const ordered_json& warning : checked["warnings"])
-    std::printf("%s: warning: %s\n", daemon.c_str(), TextOf(warning).c_str());
-  const std::string does = daemon == "rm"
-                               ? "profile " + TextOf(checked["profile"]) + ", queues from " + TextOf(checked["queues"])
-                               : TextOf(checked["services"]) + " auxiliary services";
-  std::printf("%s: %s, state in %s\n", daemon.c_str(), does.c_str(), TextOf(checked["state"]).c_str());
+/// What is wrong is appended to `wrong`, a line each.
+template <class T>
+void Take(const char* daemon, const base::Result<T>& checked, bool print, std::optional<T>& told, std::string& wrong) {
+  if (!checked) {
+    std::istringstream lines(checked.error().message);
+    for (std::string line; std::getline(lines, line);) wrong += (wrong.empty() ? "" : "\n") + (daemon + (": " + line));
+    return;
+  }
+  told = *checked;
+  if (!print) return;
+  for (const std::string& warning : checked->warnings) std::printf("%s: warning: %s\n", daemon, warning.c_str());
+  std::printf("%s: %s, state in %s\n", daemon, WhatItDoes(*checked).c_str(), checked->state.c_str());
 }
 
 struct CheckOptions {
@@ -71,32 +77,24 @@ int Check(CheckOptions& options) {
   if (!settings) return Complain(kCommand, settings.error().message, CodeOf(settings.error()));
   shell::SetDefaultAuth(options.source, settings->conf);
   if (!options.as.empty()) settings->conf.Set("yarn.resourcemanager.ha.id", options.as);
-  ordered_json told = ordered_json::object();
+  Checked told;
   std::string wrong;
   for (const auto& [key, value] : settings->conf.Explicit()) {
-    if (options.show) told["keys"][key] = value;
+    if (options.show && !told.keys) told.keys.emplace();
+    if (options.show) told.keys->by_name[key] = value;
     if (options.show && !options.json) std::printf("%s = %s\n", key.c_str(), value.c_str());
   }
-  for (const std::string daemon : {"rm", "nm"}) {
-    if (options.daemon != "all" && options.daemon != daemon) continue;
-    const auto checked = daemon == "rm" ? CheckRm(*settings, options.source.hadoop_conf) : CheckNm(*settings);
-    if (!checked) {
-      std::istringstream lines(checked.error().message);
-      for (std::string line; std::getline(lines, line);) wrong += (wrong.empty() ? "" : "\n") + daemon + ": " + line;
-      continue;
-    }
-    if (!options.json) PrintChecked(daemon, *checked);
-    told[daemon] = *checked;
-  }
+  const bool print = !options.json;
+  if (options.daemon != "nm") Take("rm", CheckRm(*settings, options.source.hadoop_conf), print, told.rm, wrong);
+  if (options.daemon != "rm") Take("nm", CheckNm(*settings), print, told.nm, wrong);
   if (!wrong.empty()) return Complain(kCommand, wrong, kUsage);
-  if (options.json) PrintJson(told);
+  if (options.json) PrintDocument(told);
   return kOk;
 }
 
-ordered_json KeysJson(const std::vector<config::Setting>& settings) {
-  ordered_json keys = ordered_json::array();
-  for (const config::Setting& setting : settings)
-    keys.push_back({{"key", setting.key}, {"default", setting.fallback}, {"meaning", setting.meaning}});
+std::vector<Key> KeysOf(const std::vector<config::Setting>& settings) {
+  std::vector<Key> keys;
+  for (const config::Setting& setting : settings) keys.push_back({setting.key, setting.fallback, setting.meaning});
   return keys;
 }
 
@@ -105,10 +103,10 @@ void PrintKeys(const std::vector<config::Setting>& settings) {
     std::printf("  %-58s %-14s %s\n", setting.key.c_str(), setting.fallback.c_str(), setting.meaning.c_str());
 }
 
-ordered_json ProfilesJson() {
-  ordered_json list = ordered_json::array();
+std::vector<ProfileKeys> AllProfiles() {
+  std::vector<ProfileKeys> list;
   for (const profiles::Profile& profile : profiles::All())
-    list.push_back({{"name", profile.name}, {"about", profile.about}, {"keys", KeysJson(profile.settings())}});
+    list.push_back({std::string(profile.name), std::string(profile.about), KeysOf(profile.settings())});
   return list;
 }
 
@@ -129,11 +127,11 @@ constexpr DaemonKeys kDaemonKeys[] = {
 };
 
 void ListKeys(const std::string& daemon, bool as_json, bool markdown) {
-  ordered_json list = ordered_json::array();
+  std::vector<DaemonsKeys> list;
   for (const DaemonKeys& table : kDaemonKeys) {
     if (!daemon.empty() && daemon != table.name) continue;
     if (as_json) {
-      list.push_back({{"daemon", table.name}, {"keys", KeysJson(table.keys())}});
+      list.push_back({table.name, KeysOf(table.keys())});
     } else if (markdown) {
       std::printf("### %s\n\n%s\n", table.title, config::Markdown(table.keys()).c_str());
     } else {
@@ -141,13 +139,13 @@ void ListKeys(const std::string& daemon, bool as_json, bool markdown) {
       PrintKeys(table.keys());
     }
   }
-  if (as_json) PrintJson(list);
+  if (as_json) PrintDocument(list);
 }
 
-ordered_json NamesJson() {
-  ordered_json list = ordered_json::array();
+std::vector<ShortName> AllNames() {
+  std::vector<ShortName> list;
   for (const config::YamlEntry& entry : config::YamlEntries())
-    list.push_back({{"name", entry.path}, {"key", entry.key}, {"meaning", entry.meaning}});
+    list.push_back({std::string(entry.path), std::string(entry.key), std::string(entry.meaning)});
   return list;
 }
 
@@ -192,7 +190,7 @@ void AddConfig(CLI::App& app, int& exit_code) {
   CLI::Option* as_json = list->add_flag("--json", *json, "print JSON");
   list->add_flag("--markdown", *markdown, "as the tables of docs/configuration.md")->excludes(as_json);
   list->callback([markdown, json] {
-    if (*json) return PrintJson(ProfilesJson());
+    if (*json) return PrintDocument(AllProfiles());
     for (const profiles::Profile& profile : profiles::All()) {
       if (*markdown) {
         std::printf("%s\n", profiles::Section(profile).c_str());
@@ -220,7 +218,7 @@ void AddConfig(CLI::App& app, int& exit_code) {
   names->footer("Examples:\n  fairlead config names\n  fairlead config names | grep queue");
   names->add_flag("--json", *json, "print JSON");
   names->callback([json] {
-    if (*json) return PrintJson(NamesJson());
+    if (*json) return PrintDocument(AllNames());
     for (const config::YamlEntry& entry : config::YamlEntries()) {
       std::printf("%-22s %-50s %s\n", entry.path, entry.key, entry.meaning);
     }

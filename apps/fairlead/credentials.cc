@@ -14,6 +14,7 @@
 
 #include "base/text.h"
 #include "cluster_command.h"
+#include "documents.h"
 #include "env/net.h"
 #include "env_posix/posix_loop.h"
 #include "shell/callers/credential.h"
@@ -78,7 +79,7 @@ int Make(const Command& command, Cluster& cluster, MakeOptions& options) {
                  command.name.c_str(), host.c_str());
   }
   if (command.options.json) {
-    PrintJson({{"name", name}, {"file", file}});
+    PrintDocument(CredentialFileMade{name, file});
   } else {
     std::printf("%s\ncarry it to the other machine, and there: fairlead join %s\n", file.c_str(),
                 std::filesystem::path(file).filename().c_str());

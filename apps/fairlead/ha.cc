@@ -1,6 +1,7 @@
 #include <cstdio>
 
 #include "cluster_command.h"
+#include "documents.h"
 #include "managers.h"
 #include "shell/client/ha_client.h"
 #include "wire/hadoop_rpc/ha_service.h"
@@ -42,7 +43,7 @@ base::Status CheckHeir(Cluster& cluster, const std::string& id, const std::strin
 
 int Tell(const Command& command, const std::string& to, const std::string& before) {
   if (command.options.json) {
-    PrintJson({{"leader", to}, {"before", before}});
+    PrintDocument(LeaderMoved{to, before});
   } else if (to == before) {
     std::printf("%s leads already\n", to.c_str());
   } else {

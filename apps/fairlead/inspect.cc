@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "cluster_command.h"
+#include "documents.h"
 #include "exit_words.h"
 #include "interrupt.h"
 #include "model/exit_status.h"
@@ -41,27 +42,26 @@ int64_t Now() {
 }
 
 /// Where YARN says -1, for "nothing is held", it is nothing.
-ordered_json ResourceJson(const yarn::ResourceProto& resource) {
-  return {{"memoryMib", std::max<int64_t>(0, resource.memory.value_or(0))},
-          {"vcores", std::max(0, resource.virtual_cores.value_or(0))}};
+Size SizeOf(const yarn::ResourceProto& resource) {
+  return {std::max<int64_t>(0, resource.memory.value_or(0)), std::max(0, resource.virtual_cores.value_or(0))};
 }
 
-ordered_json AppJson(const yarn::ApplicationReportProto& report) {
+AppReport AppOf(const yarn::ApplicationReportProto& report) {
   const auto usage = report.app_resource_usage.value_or(yarn::ApplicationResourceUsageReportProto{});
-  return {{"id", Spell(report.ApplicationId())},
-          {"name", report.Name()},
-          {"type", report.application_type.value_or("")},
-          {"user", report.User()},
-          {"queue", report.Queue()},
-          {"state", Name(report.YarnApplicationState())},
-          {"finalStatus", Name(report.FinalApplicationStatus())},
-          {"progress", report.progress.value_or(0)},
-          {"startTime", report.start_time.value_or(0)},
-          {"finishTime", report.finish_time.value_or(0)},
-          {"containers", std::max(0, usage.num_used_containers.value_or(0))},
-          {"used", ResourceJson(usage.UsedResources())},
-          {"trackingUrl", report.TrackingUrl()},
-          {"diagnostics", report.Diagnostics()}};
+  return {.id = Spell(report.ApplicationId()),
+          .name = std::string(report.Name()),
+          .type = report.application_type.value_or(""),
+          .user = std::string(report.User()),
+          .queue = std::string(report.Queue()),
+          .state = std::string(Name(report.YarnApplicationState())),
+          .finalStatus = std::string(Name(report.FinalApplicationStatus())),
+          .progress = report.progress.value_or(0),
+          .startTime = report.start_time.value_or(0),
+          .finishTime = report.finish_time.value_or(0),
+          .containers = std::max(0, usage.num_used_containers.value_or(0)),
+          .used = SizeOf(usage.UsedResources()),
+          .trackingUrl = std::string(report.TrackingUrl()),
+          .diagnostics = std::string(report.Diagnostics())};
 }
 
 // ---------------------------------------------------------------- apps
@@ -126,8 +126,7 @@ int WatchApps(const Command& command, Cluster& cluster, AppsFilter filter) {
       known->second = std::move(facts);
       if (!changed) continue;
       if (command.options.json) {
-        std::puts(
-            base::VisibleText(AppJson(report).dump(-1, ' ', false, ordered_json::error_handler_t::replace)).c_str());
+        std::puts(base::VisibleText(endpoints::v1::Text(AppOf(report))).c_str());
       } else {
         table.Add(std::move(row));
       }
@@ -234,10 +233,7 @@ int App(const Command& command, Cluster& cluster, const std::string& text) {
   if (!told.ok()) return command.Fail(told.error());
   const ordered_json& detail = *told;
   if (command.options.json) {
-    ordered_json out = AppJson(*report);
-    out["fairlead"] = detail;
-    out["ended"] = detail.is_object() ? Ended(cluster, text) : ordered_json();
-    PrintJson(out);
+    PrintDocument(AppAndDetail{AppOf(*report), {detail}, {detail.is_object() ? Ended(cluster, text) : ordered_json()}});
     return kOk;
   }
   const auto usage = report->app_resource_usage.value_or(yarn::ApplicationResourceUsageReportProto{});
@@ -324,18 +320,18 @@ std::vector<std::string> ReasonRow(Cluster& cluster, const yarn::NodeReportProto
 
 int NodesOutOfService(const Command& command, Cluster& cluster, const std::vector<yarn::NodeReportProto>& nodes) {
   Table table({"NODE", "STATE", "SINCE", "BY", "WHY"});
-  ordered_json list = ordered_json::array();
+  std::vector<NodeReason> list;
   const auto known = AskIfFairleads(cluster, "nodes?limit=0");
   if (!known.ok()) return command.Fail(known.error());
   const ordered_json drained = known->is_object() ? known->at("drained") : ordered_json();
   for (const auto& node : nodes) {
     if (node.NodeState() == yarn::NodeStateProto::kRunning) continue;
     const std::vector<std::string> row = ReasonRow(cluster, node, drained);
-    list.push_back({{"id", row[0]}, {"state", row[1]}, {"since", row[2]}, {"by", row[3]}, {"why", row[4]}});
+    list.push_back({row[0], row[1], row[2], row[3], row[4]});
     table.Add(row);
   }
   if (command.options.json) {
-    PrintJson(list);
+    PrintDocument(list);
   } else if (table.size() > 0) {
     table.Print();
   } else {
@@ -411,7 +407,7 @@ int Queues(const Command& command, Cluster& cluster) {
 
 int Kill(const Command& command, Cluster& cluster, const std::vector<std::string>& ids, bool wait) {
   int result = kOk;
-  ordered_json list = ordered_json::array();
+  std::vector<Killed> list;
   for (const std::string& text : ids) {
     const auto id = model::ParseApplicationId(text);
     if (!id) {
@@ -439,7 +435,7 @@ int Kill(const Command& command, Cluster& cluster, const std::vector<std::string
         break;
       }
       if (answer->IsKillCompleted() || !wait) {
-        list.push_back({{"id", text}, {"killed", answer->IsKillCompleted()}});
+        list.push_back({text, answer->IsKillCompleted()});
         if (!command.options.json)
           std::printf("%s %s\n", text.c_str(), answer->IsKillCompleted() ? "killed" : "is being killed");
         break;
@@ -447,7 +443,7 @@ int Kill(const Command& command, Cluster& cluster, const std::vector<std::string
       cluster.client->Pause(100);
     }
   }
-  if (command.options.json) PrintJson(list);
+  if (command.options.json) PrintDocument(list);
   return result;
 }
 
@@ -496,22 +492,21 @@ std::string SumsText(const ClusterSums& sums) {
 }
 
 void PrintApps(const std::vector<yarn::ApplicationReportProto>& reports, int64_t now_ms, bool json) {
-  ordered_json list = ordered_json::array();
+  std::vector<AppReport> list;
   Table table(kAppColumns);
   for (const auto& report : reports) {
-    list.push_back(AppJson(report));
+    list.push_back(AppOf(report));
     table.Add(AppRow(report, now_ms));
   }
-  if (json) return PrintJson(list);
+  if (json) return PrintDocument(list);
   table.Print();
 }
 
 void PrintWhy(const yarn::ApplicationReportProto& report, const ordered_json& detail, bool json) {
   const std::string state(Name(report.YarnApplicationState()));
   if (json) {
-    return PrintJson({{"id", Spell(report.ApplicationId())},
-                      {"state", state},
-                      {"pending", detail.is_object() ? detail.at("pending") : ordered_json()}});
+    return PrintDocument(
+        AppWaits{Spell(report.ApplicationId()), state, {detail.is_object() ? detail.at("pending") : ordered_json()}});
   }
   const bool ended = report.YarnApplicationState() > yarn::YarnApplicationStateProto::kRunning;
   std::printf("%-12s %s\n", "State", (state + (ended ? ": it waits for nothing any more" : "")).c_str());
@@ -529,22 +524,19 @@ void PrintMaintenance(const ordered_json& windows) {
 
 void PrintNodes(const std::vector<yarn::NodeReportProto>& nodes, bool json, const std::string& scheme,
                 const ordered_json& windows) {
-  ordered_json list = ordered_json::array();
+  std::vector<NodeReport> list;
   Table table({"NODE", "STATE", "RACK", "CONTAINERS", "MEMORY", "VCORES", "PAGE"});
   for (const auto& node : nodes) {
     const auto& used = node.Used();
     const auto& total = node.Capability();
-    list.push_back({{"id", Spell(node.NodeId())},
-                    {"state", Name(node.NodeState())},
-                    {"rack", node.rack_name.value_or("")},
-                    {"httpAddress", node.http_address.value_or("")},
-                    {"containers", node.num_containers.value_or(0)},
-                    {"used", ResourceJson(used)},
-                    {"capacity", ResourceJson(total)},
-                    {"health", node.health_report.value_or("")}});
+    NodeReport& one =
+        list.emplace_back(Spell(node.NodeId()), std::string(Name(node.NodeState())), node.rack_name.value_or(""),
+                          node.http_address.value_or(""), node.num_containers.value_or(0), SizeOf(used), SizeOf(total),
+                          node.health_report.value_or(""));
     for (const ordered_json& window : windows) {
       if (window.value("host", "") != Spell(node.NodeId()).substr(0, Spell(node.NodeId()).rfind(':'))) continue;
-      list.back()["maintenance"].push_back(window);
+      if (!one.maintenance) one.maintenance.emplace();
+      one.maintenance->json.push_back(window);
     }
     table.Add(
         {Spell(node.NodeId()), std::string(Name(node.NodeState())), node.rack_name.value_or("-"),
@@ -554,7 +546,7 @@ void PrintNodes(const std::vector<yarn::NodeReportProto>& nodes, bool json, cons
          scheme + node.http_address.value_or("")});
   }
   if (json) {
-    PrintJson(list);
+    PrintDocument(list);
   } else {
     table.Print();
     PrintMaintenance(windows);

@@ -141,6 +141,7 @@ int Run(int argc, char** argv) {
   AddConfig(app, exit_code);
   AddCompletion(app, exit_code);
   AddMan(app, exit_code);
+  AddSchema(app);
   app.set_version_flag("--version", std::string("fairlead ") + fairlead::base::Version() + " (" + kBuildType + ")");
   TakeOneWordEach(app);
   std::vector<const char*> words(argv, argv + argc);

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cluster_command.h"
+#include "documents.h"
 #include "inspect.h"
 #include "interrupt.h"
 #include "process/ask/change.h"
@@ -63,21 +64,21 @@ int AwaitEmpty(const Command& command, Cluster& cluster, const std::string& id) 
 int Take(const Command& command, Cluster& cluster, const NodeOptions& options, const char* state) {
   const auto ids = FindNodes(cluster, options.node);
   if (!ids.ok()) return command.Fail(ids.error());
-  ordered_json list = ordered_json::array();
+  std::vector<NodeOrder> list;
   for (const std::string& id : *ids) {
     const auto set = SetState(cluster, id, state, options.timeout_s);
     if (!set.ok()) return command.Fail(set.error());
-    list.push_back({{"id", id}, {"state", *set}});
+    list.push_back({id, *set});
   }
   NoteInterrupts();
   for (size_t i = 0; i < ids->size() && !options.no_wait; ++i) {
     const std::string& id = (*ids)[i];
     if (const int code = AwaitEmpty(command, cluster, id); code != kOk) return code;
     if (Interrupted()) break;
-    list[i]["state"] = "DECOMMISSIONED";
+    list[i].state = "DECOMMISSIONED";
     if (!command.options.json) std::printf("%s DECOMMISSIONED\n", base::VisibleText(id).c_str());
   }
-  if (command.options.json) PrintJson(list);
+  if (command.options.json) PrintDocument(list);
   return kOk;
 }
 
@@ -119,12 +120,12 @@ int SetMaintenance(const Command& command, Cluster& cluster, const NodeOptions& 
 int GiveBack(const Command& command, Cluster& cluster, const NodeOptions& options) {
   const auto ids = FindNodes(cluster, options.node);
   if (!ids.ok()) return command.Fail(ids.error());
-  ordered_json list = ordered_json::array();
+  std::vector<NodeGivenBack> list;
   for (const std::string& id : *ids) {
     const auto state = SetState(cluster, id, "RUNNING", -1);
     if (!state.ok()) return command.Fail(state.error());
     const bool ended = state->empty() || *state == "DECOMMISSIONED";
-    list.push_back({{"id", id}, {"state", *state}, {"agent_ended", ended}});
+    list.push_back({{id, *state}, ended});
     if (*state == "DECOMMISSIONING") {
       return Complain(command.name, id + " stands in yarn.resourcemanager.nodes.exclude-path, too; take it out there",
                       kFailed);
@@ -132,7 +133,7 @@ int GiveBack(const Command& command, Cluster& cluster, const NodeOptions& option
     const std::string now = ended ? "its node agent has ended, start it again" : "it is " + *state;
     if (!command.options.json) std::printf("%s is taken back; %s\n", base::VisibleText(id).c_str(), now.c_str());
   }
-  if (command.options.json) PrintJson(list);
+  if (command.options.json) PrintDocument(list);
   return kOk;
 }
 

@@ -24,11 +24,11 @@
 namespace fairlead::apps {
 namespace {
 
-using endpoints::rest::Document;
 using nlohmann::ordered_json;
 using process::rm::App;
 using process::rm::Core;
 using State = model::rm::AppState;
+namespace v1 = endpoints::v1;
 namespace yarn = wire::yarn;
 
 constexpr const char* kCommand = "replay";
@@ -50,8 +50,9 @@ std::string Kept(const shell::Segments& kept) {
          TimeText(kept.ends.ms);
 }
 
-ordered_json JsonOf(const Document& document) {
-  auto read = wire::json::ParseOrdered(document.ToJson(""), wire::json::kAnswer);
+template <class T>
+ordered_json JsonOf(const T& document) {
+  auto read = wire::json::ParseOrdered(v1::Text(document), wire::json::kAnswer);
   return read ? std::move(*read) : ordered_json();
 }
 
@@ -83,16 +84,16 @@ class Moment {
     return reports;
   }
   ordered_json Queues() const {
-    return JsonOf(process::rm::QueuesDocument(replay_.machine()->scheduler().GetQueues(), *core_.queues()));
+    return JsonOf(process::rm::QueuesOf(replay_.machine()->scheduler().GetQueues(), *core_.queues()));
   }
   ordered_json Pending(const App& app) const {
-    Document::List pending;
+    v1::ApplicationDetail detail;
     if (app.in_scheduler) {
       for (const model::scheduler::Pending& one : replay_.machine()->scheduler().Why(app.index, replay_.now())) {
-        pending.push_back(process::rm::PendingDocument(one, replay_.now()));
+        detail.pending.push_back(process::rm::PendingOf(one, replay_.now()));
       }
     }
-    return JsonOf(Document::Object().Add("pending", Document(std::move(pending))));
+    return JsonOf(detail);
   }
   ClusterSums Sums() const {
     ClusterSums sums;
@@ -143,7 +144,7 @@ int ShowDocument(const shell::RmReplay& replay, base::WallTime at, const std::st
     return Complain(kCommand, "there is no " + base::VisibleText(name) + "; there are cluster, apps, nodes and queues",
                     kNotFound);
   }
-  std::puts(document->ToJson("").c_str());
+  std::puts(document->c_str());
   return kOk;
 }
 

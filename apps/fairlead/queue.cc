@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cluster_command.h"
 #include "config/allocation_edit.h"
+#include "documents.h"
 #include "inspect.h"
 #include "shell/rm/queue_file.h"
 #include "table.h"
@@ -108,7 +109,7 @@ int Set(const Command& command, Cluster& cluster, const SetOptions& options) {
   }
   const std::string differs = config::LinesThatDiffer(edit->before, edit->after);
   const bool text = !command.options.json;
-  ordered_json told = {{"file", edit->file}, {"differs", differs}, {"written", false}, {"in_use", false}};
+  QueueSet told{edit->file, differs};
   if (text) {
     std::printf("%s\n%s", edit->file.c_str(), base::VisibleText(differs, base::Lines::kKept).c_str());
     if (differs.empty()) std::puts("nothing changes");
@@ -124,15 +125,15 @@ int Set(const Command& command, Cluster& cluster, const SetOptions& options) {
     if (!refreshed.ok() && !nobody) return command.Fail(refreshed.error());
     const std::string read = refreshed.ok() ? refreshed->value("file", "") : "";
     const bool in_use = !read.empty() && SameFile(read, edit->file);
-    told["written"] = true;
-    told["in_use"] = in_use;
+    told.written = true;
+    told.in_use = in_use;
     const std::string taken =
         nobody   ? "no resource manager runs here; it reads the file when it starts"
         : in_use ? "in use"
                  : "not in use: the resource manager has its queues from " + (read.empty() ? "no file" : read);
     if (text) std::puts(base::VisibleText(taken).c_str());
   }
-  if (!text) PrintJson(told);
+  if (!text) PrintDocument(told);
   return kOk;
 }
 

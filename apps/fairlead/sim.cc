@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "cluster_command.h"
+#include "documents.h"
 #include "progress.h"
 #include "sim/cluster/fault_run.h"
 #include "sim/standalone/standalone_faults.h"
@@ -74,7 +75,7 @@ int Faults(const FaultOptions& options) {
   env_sim::FaultCounts counts;
   double virtual_seconds = 0;
   int failed = 0;
-  nlohmann::ordered_json failures = nlohmann::ordered_json::array();
+  std::vector<SeedFailure> failures;
   const auto began = std::chrono::steady_clock::now();
   Progress progress("sim faults");
   for (int i = 0; i < options.seeds; ++i) {
@@ -93,7 +94,7 @@ int Faults(const FaultOptions& options) {
     }
     if (run.ok()) continue;
     ++failed;
-    failures.push_back({{"seed", seed}, {"violations", run.violations}});
+    failures.push_back({seed, run.violations});
     if (!options.json) PrintFailure(run, options);
     if (bug != sim::PlantedBug::kNone) break;  // found
   }
@@ -103,12 +104,8 @@ int Faults(const FaultOptions& options) {
   const bool planted = bug != sim::PlantedBug::kNone;
   const bool complete = planted || PrintCounts(counts, options, many);
   if (options.json) {
-    PrintJson({{"seeds", options.seeds},
-               {"failures", failures},
-               {"faults", counts},
-               {"all_fired", complete},
-               {"simulated_seconds", virtual_seconds},
-               {"seconds", real.count()}});
+    PrintDocument(
+        FaultRuns{options.seeds, failures, {{counts.begin(), counts.end()}}, complete, virtual_seconds, real.count()});
     return complete && (failed != 0) == planted ? kOk : kFailed;
   }
   std::printf("%.0f simulated seconds in %.1f s (%.0f per second)\n", virtual_seconds, real.count(),

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "cluster_command.h"
+#include "documents.h"
 #include "managers.h"
 #include "shell/rm/backup.h"
 #include "shell/rm/settings.h"
@@ -37,10 +38,7 @@ int Run(const Act& act, StateOptions& options) {
   const auto copy = rm->ha ? act.shared(rm->ha->elector, options.file) : act.alone(rm->state_directory, options.file);
   if (!copy.ok()) return Complain(act.name, copy.error().message, copy.error().code == ENOENT ? kNotFound : kFailed);
   if (options.json) {
-    PrintJson({{"file", copy->file},
-               {"bytes", copy->bytes},
-               {"applications", copy->applications},
-               {"set_aside", copy->set_aside}});
+    PrintDocument(StateCopied{copy->file, copy->bytes, copy->applications, copy->set_aside});
     return kOk;
   }
   std::printf("%s holds the state: %s, %llu bytes\n", copy->file.c_str(),

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "cluster_command.h"
+#include "documents.h"
 #include "inspect.h"
 #include "table.h"
 #include "wire/json/json.h"
@@ -32,24 +33,21 @@ int64_t SessionOf(Cluster& cluster, const std::string& page) {
 }
 
 /// What a takeover after a death waits for; nothing where one manager runs alone.
-void PrintSessions(const ordered_json& managers) {
+void PrintSessions(const std::vector<ManagerState>& managers) {
   int64_t longest = 0;
-  for (const ordered_json& manager : managers) longest = std::max(longest, manager.value("sessionMs", int64_t{0}));
+  for (const ManagerState& manager : managers) longest = std::max(longest, manager.sessionMs);
   if (longest == 0) return;
   std::printf("sessions with ZooKeeper of %g s: so long after a death another manager takes over\n",
               static_cast<double>(longest) / 1000);
 }
 
-ordered_json AskManagers(Cluster& cluster) {
-  ordered_json managers = ordered_json::array();
+std::vector<ManagerState> AskManagers(Cluster& cluster) {
+  std::vector<ManagerState> managers;
   for (const auto& [id, page] : cluster.client->Managers()) {
     const ordered_json info = ObjectOf(cluster.client->GetUrl(page + "/ws/v1/cluster/info"), "clusterInfo");
-    managers.push_back({{"id", id},
-                        {"page", page},
-                        {"state", info.value("haState", "does not answer")},
-                        {"version", info.value("resourceManagerBuildVersion", "")},
-                        {"startedOn", info.value("startedOn", int64_t{0})},
-                        {"sessionMs", id.empty() || info.empty() ? 0 : SessionOf(cluster, page)}});
+    managers.push_back({id, page, info.value("haState", "does not answer"),
+                        info.value("resourceManagerBuildVersion", ""), info.value("startedOn", int64_t{0}),
+                        id.empty() || info.empty() ? 0 : SessionOf(cluster, page)});
   }
   return managers;
 }
@@ -57,15 +55,15 @@ ordered_json AskManagers(Cluster& cluster) {
 /// A rate is that of a minute at least.
 constexpr double kSoonestRateMs = 60'000;
 
-/// Its profile and wishes; null: a manager of Hadoop's, which has none.
-ordered_json SchedulerOf(Cluster& cluster) {
+/// Nothing: a manager of Hadoop's.
+std::optional<ManagerScheduler> SchedulerOf(Cluster& cluster) {
   const auto told = AskFairlead(cluster, "cluster");
-  if (!told.ok()) return nullptr;
-  return {{"profile", told->value("profile", "")},
-          {"wishes", told->value("wishes", "none")},
-          {"unreadRows", told->value("unread_rows", int64_t{0})},
-          {"unreadFirst", told->value("unread_first", "")},
-          {"journal", told->value("journal", ordered_json::object())}};
+  if (!told.ok()) return std::nullopt;
+  return ManagerScheduler{told->value("profile", ""),
+                          told->value("wishes", "none"),
+                          told->value("unread_rows", int64_t{0}),
+                          told->value("unread_first", ""),
+                          {told->value("journal", ordered_json::object())}};
 }
 
 std::string BytesText(double bytes) {
@@ -100,24 +98,33 @@ std::string JournalText(const ordered_json& journal) {
   return text + "; its disk has " + BytesText(number("disk_free")) + " left, less than that needs";
 }
 
+void PrintScheduler(const ManagerScheduler& scheduler) {
+  std::puts(base::VisibleText("profile " + scheduler.profile + ", wishes " + scheduler.wishes).c_str());
+  std::puts(JournalText(scheduler.journal.json).c_str());
+  if (scheduler.unreadRows > 0) {
+    std::printf("%s of its state left out, as it cannot be read or is not its own (%s); the log tells more\n",
+                Counted(scheduler.unreadRows, "row").c_str(), base::VisibleText(scheduler.unreadFirst).c_str());
+  }
+}
+
 struct NoOptions {};
 
-int Status(const Command& command, Cluster& cluster, NoOptions& /*options*/) {
-  const ordered_json managers = AskManagers(cluster);
+int ShowStatus(const Command& command, Cluster& cluster, NoOptions& /*options*/) {
+  const std::vector<ManagerState> managers = AskManagers(cluster);
   bool led = false, answered = false;
   Table table({"MANAGER", "STATE", "SINCE", "VERSION", "PAGE"});
-  for (const ordered_json& manager : managers) {
-    led |= manager["state"] == "ACTIVE";
-    answered |= manager["startedOn"] > 0;
-    const std::string id = manager["id"];
-    table.Add({id.empty() ? "-" : id, manager["state"], manager["startedOn"] > 0 ? TimeText(manager["startedOn"]) : "-",
-               manager["version"], manager["page"]});
+  for (const ManagerState& manager : managers) {
+    led |= manager.state == "ACTIVE";
+    answered |= manager.startedOn > 0;
+    table.Add({manager.id.empty() ? "-" : manager.id, manager.state,
+               manager.startedOn > 0 ? TimeText(manager.startedOn) : "-", manager.version, manager.page});
   }
-  ordered_json metrics, scheduler;
+  ordered_json metrics;
+  std::optional<ManagerScheduler> scheduler;
   if (led) metrics = ObjectOf(cluster.client->Get("/ws/v1/cluster/metrics"), "clusterMetrics");
   if (led) scheduler = SchedulerOf(cluster);
   if (command.options.json) {
-    PrintJson({{"managers", managers}, {"metrics", metrics}, {"scheduler", scheduler}});
+    PrintDocument(Status{managers, {metrics}, {std::move(scheduler)}});
   } else {
     table.Print();
     PrintSessions(managers);
@@ -127,17 +134,7 @@ int Status(const Command& command, Cluster& cluster, NoOptions& /*options*/) {
                           number("containersAllocated"), number("allocatedMB"), number("totalMB")})
                     .c_str());
     }
-    if (scheduler.is_object()) {
-      const std::string words =
-          "profile " + scheduler.value("profile", "") + ", wishes " + scheduler.value("wishes", "");
-      std::puts(base::VisibleText(words).c_str());
-      if (scheduler.contains("journal")) std::puts(JournalText(scheduler["journal"]).c_str());
-      if (const auto unread = scheduler.value("unreadRows", int64_t{0}); unread > 0) {
-        const std::string first = base::VisibleText(scheduler.value("unreadFirst", ""));
-        std::printf("%s of its state left out, as it cannot be read or is not its own (%s); the log tells more\n",
-                    Counted(unread, "row").c_str(), first.c_str());
-      }
-    }
+    if (scheduler) PrintScheduler(*scheduler);
   }
   if (led) return kOk;
   if (answered) return Complain(command.name, "no manager leads now: calls wait until one does", kFailed);
@@ -152,7 +149,7 @@ int Status(const Command& command, Cluster& cluster, NoOptions& /*options*/) {
 void AddStatus(CLI::App& app, int& exit_code) {
   AddClusterCommand<NoOptions>(app, exit_code, "status",
                                "Show the resource managers, which of them leads, and the cluster's sums",
-                               std::make_shared<NoOptions>(), Status)
+                               std::make_shared<NoOptions>(), ShowStatus)
       ->footer("Exit code 1: managers answer, and none leads.\nExamples:\n  fairlead status\n  fairlead status --json");
 }
 

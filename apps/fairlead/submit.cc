@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "cluster_command.h"
 #include "config/rm_members.h"
+#include "documents.h"
 #include "endpoints/yarn/credentials.h"
 #include "engine/settings/pools_file.h"
 #include "engine/settings/spark_settings.h"
@@ -314,12 +315,9 @@ int Finish(const SubmitOptions& options, Cluster& cluster, const std::string& id
   const bool good = final_status == yarn::FinalApplicationStatusProto::kSucceeded;
   const std::string_view status = Name(final_status);
   if (options.cluster.json) {
-    const nlohmann::ordered_json json = {{"id", id},
-                                         {"state", Name(report.YarnApplicationState())},
-                                         {"finalStatus", status},
-                                         {"diagnostics", report.Diagnostics()},
-                                         {"elapsedMs", report.finish_time.value_or(0) - report.start_time.value_or(0)}};
-    PrintJson(json);
+    PrintDocument(JobEnded{id, std::string(Name(report.YarnApplicationState())), std::string(status),
+                           std::string(report.Diagnostics()),
+                           report.finish_time.value_or(0) - report.start_time.value_or(0)});
   } else {
     PrintOutput(cluster, id);
     std::fprintf(stderr, "%s ended: %s after %s\n", id.c_str(), std::string(status).c_str(),
@@ -412,7 +410,7 @@ int Submit(const SubmitOptions& options) {
   const auto id = SubmitJob(options, *cluster, *job);
   if (!id) return Complain("submit", id.error().message, CodeOf(id.error()));
   if (options.detach) {
-    if (options.cluster.json) PrintJson({{"id", *id}});
+    if (options.cluster.json) PrintDocument(Submitted{*id});
     if (!options.cluster.json) std::puts(id->c_str());
     return kOk;
   }

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "cluster_command.h"
+#include "documents.h"
 #include "interrupt.h"
 #include "table.h"
 
@@ -102,7 +103,7 @@ std::vector<std::string> NodeLines(std::vector<ordered_json> nodes) {
 }
 
 /// What is shown, as the resource manager tells it.
-base::Result<ordered_json> Picture(Cluster& cluster) {
+base::Result<Picture> TakePicture(Cluster& cluster) {
   const auto whole = AskFairlead(cluster, "cluster");
   if (!whole.ok()) return whole.error();
   auto queues = AskFairlead(cluster, "queues");
@@ -116,16 +117,15 @@ base::Result<ordered_json> Picture(Cluster& cluster) {
   if (!nodes.ok()) return nodes.error();
   ordered_json apps = running->at("apps");
   for (const auto& app : waiting->at("apps")) apps.push_back(app);
-  return ordered_json{
-      {"cluster", *whole}, {"queues", queues->at("queues")}, {"apps", apps}, {"nodes", nodes->at("nodes")}};
+  return Picture{{*whole}, {queues->at("queues")}, {std::move(apps)}, {nodes->at("nodes")}};
 }
 
 using Parts = std::vector<std::vector<std::string>>;
 
 /// Each with its heading first, for lines of so many characters.
-Parts PartsOf(const ordered_json& picture, size_t columns) {
-  return {ClusterLines(picture["cluster"]), QueueLines(picture["queues"], Memory(picture["cluster"], "capacity")),
-          AppLines(picture["apps"], columns), NodeLines(picture["nodes"])};
+Parts PartsOf(const Picture& picture, size_t columns) {
+  return {ClusterLines(picture.cluster.json), QueueLines(picture.queues.json, Memory(picture.cluster.json, "capacity")),
+          AppLines(picture.apps.json, columns), NodeLines(picture.nodes.json)};
 }
 
 /// Parts that are longer than their fair part of the screen are cut, and say so.
@@ -155,7 +155,7 @@ class Screen {
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
 
-  void Show(const ordered_json& picture) const {
+  void Show(const Picture& picture) const {
     winsize size{};
     if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0) size = {24, 80, 0, 0};
     std::string text = "\x1b[H";
@@ -169,10 +169,10 @@ class Screen {
 };
 
 int Top(const Command& command, Cluster& cluster, const TopOptions& options) {
-  auto picture = Picture(cluster);
+  auto picture = TakePicture(cluster);
   if (!picture.ok()) return command.Fail(picture.error());
   if (options.once && command.options.json) {
-    PrintJson(*picture);
+    PrintDocument(*picture);
     return kOk;
   }
   if (options.once) {
@@ -192,7 +192,7 @@ int Top(const Command& command, Cluster& cluster, const TopOptions& options) {
     do {
       screen.Show(*picture);
       if (!PauseUnlessInterrupted(cluster, options.seconds * 1000)) return {};
-      picture = Picture(cluster);
+      picture = TakePicture(cluster);
     } while (picture.ok());
     return picture.error();
   };

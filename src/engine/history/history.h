@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/described_json.h"
 #include "engine/history/history_events.h"
 
 // An application's story, put together from its events: while it runs by the driver, afterwards from the log.
@@ -139,6 +140,8 @@ std::string MergedText(const StageSummary& sum);
 std::string ToText(const History& history);
 /// One object: application, executors, jobs, stages with their summaries; no tasks.
 std::string ToJson(const History& history);
+/// What ToJson writes.
+std::string JsonSchema(base::JsonSchemas& schemas);
 
 /// The tasks that run now, those that were launched first before others, at most kRunningShown: {"total":,"tasks":[]}.
 inline constexpr size_t kRunningShown = 500;

@@ -240,6 +240,8 @@ std::string ToJson(const History& history) {
   return out;
 }
 
+std::string JsonSchema(base::JsonSchemas& schemas) { return schemas.Of<HistoryJson>(); }
+
 std::string RunningToJson(const History& history) {
   RunningJson out;
   for (const auto& [key, row] : history.stages()) {

@@ -12,7 +12,7 @@
 
 namespace fairlead::process::ask {
 
-using endpoints::rest::Document;
+namespace v1 = endpoints::v1;
 
 namespace {
 
@@ -136,7 +136,7 @@ class Teller {
  public:
   Teller(const Present& present, base::Duration time) : present_(present), time_(time) {}
 
-  Document Compare(const Future& plain, const Future& changed, const std::vector<std::string>& lost) {
+  v1::WhatIf Compare(const Future& plain, const Future& changed, const std::vector<std::string>& lost) {
     const Story before = Tell(present_, plain.outcome(), time_);
     const Story after = Tell(present_, changed.outcome(), time_);
     for (const Present::App& app : present_.apps) {
@@ -158,16 +158,15 @@ class Teller {
     }
     TellOfDoubt(plain.outcome(), changed.outcome());
     for (const std::string& what : lost) Say("Not carried into the other profile: " + what + ".");
-    return Document::Object()
-        .Add("for_s", time_.ns / 1'000'000'000)
-        .Add("sentences", Document(std::move(sentences_)))
-        .Add("apps", Rows())
-        .Add("queues", std::move(queues_))
-        .Add("limits", LimitRows(plain.outcome(), changed.outcome()))
-        .Add("limits_no_more", LimitRows(changed.outcome(), plain.outcome()))
-        .Add("used_before", Document::Double(before.used))
-        .Add("used_after", Document::Double(after.used))
-        .Add("unknown_run_times", changed.outcome().endless);
+    return {.for_s = time_.ns / 1'000'000'000,
+            .sentences = std::move(sentences_),
+            .apps = Rows(),
+            .queues = std::move(queues_),
+            .limits = LimitRows(plain.outcome(), changed.outcome()),
+            .limits_no_more = LimitRows(changed.outcome(), plain.outcome()),
+            .used_before = before.used,
+            .used_after = after.used,
+            .unknown_run_times = changed.outcome().endless};
   }
 
  private:
@@ -249,20 +248,13 @@ class Teller {
         ++sums[pair.app->queue].no_more;
       }
     }
-    Document::List list;
     for (const auto& [queue, sum] : sums) {
       const base::Duration mean{sum.sum.ns / (sum.later + sum.sooner)};
-      list.push_back(Document::Object()
-                         .Add("name", queue)
-                         .Add("apps_later", sum.later)
-                         .Add("apps_sooner", sum.sooner)
-                         .Add("apps_no_more", sum.no_more)
-                         .Add("mean_ms", mean.millis()));
+      queues_.push_back({queue, sum.later, sum.sooner, sum.no_more, mean.millis()});
       Say(queue + ": " + base::Counted(sum.later + sum.sooner, "application") + ", in the mean " +
           (sum.no_more > 0 ? "at least " : "") + TimeText({std::abs(mean.ns)}) + (mean.ns >= 0 ? " later" : " sooner") +
           ".");
     }
-    queues_ = Document(std::move(list));
   }
 
   void TellOfTaken(const Story& before, const Story& after) {
@@ -292,16 +284,13 @@ class Teller {
     }
   }
   /// Limits that bind in `in` alone.
-  Document LimitRows(const Outcome& without, const Outcome& in) const {
-    Document::List list;
+  std::vector<v1::BindingLimit> LimitRows(const Outcome& without, const Outcome& in) const {
+    std::vector<v1::BindingLimit> rows;
     for (const auto& [limit, at] : in.limits) {
       if (without.limits.contains(limit)) continue;
-      list.push_back(Document::Object()
-                         .Add("queue", limit.first)
-                         .Add("reason", EnumName(limit.second))
-                         .Add("first_ms", (at - present_.now).millis()));
+      rows.push_back({limit.first, std::string(EnumName(limit.second)), (at - present_.now).millis()});
     }
-    return Document(std::move(list));
+    return rows;
   }
 
   void TellOfDoubt(const Outcome& before, const Outcome& after) {
@@ -315,45 +304,35 @@ class Teller {
     }
   }
 
-  Document Rows() const {
-    Document::List list;
-    const auto times = [](const Fate& fate) {
-      Document document = Document::Object();
-      const auto add = [&document](const char* name, const std::optional<base::Duration>& at) {
-        if (at) document.Add(name, at->millis());
-      };
-      add("first_ms", fate.first);
-      add("last_ms", fate.last);
-      add("end_ms", fate.end);
-      document.Add("taken", fate.taken).Add("lost", fate.lost);
-      return document;
+  std::vector<v1::AppFates> Rows() const {
+    std::vector<v1::AppFates> rows;
+    const auto millis = [](const std::optional<base::Duration>& at) {
+      return at ? std::optional(at->millis()) : std::nullopt;
+    };
+    const auto told = [&](const Fate& fate) {
+      return v1::Fate{millis(fate.first), millis(fate.last), millis(fate.end), fate.taken, fate.lost};
     };
     for (const Pair& pair : all_) {
-      if (!pair.app->visible || list.size() == kMostRows) continue;
-      list.push_back(Document::Object()
-                         .Add("id", ToString(pair.app->id))
-                         .Add("name", pair.app->name)
-                         .Add("user", pair.app->user)
-                         .Add("queue", pair.app->queue)
-                         .Add("before", times(pair.before))
-                         .Add("after", times(pair.after)));
+      if (!pair.app->visible || rows.size() == kMostRows) continue;
+      rows.push_back({ToString(pair.app->id), pair.app->name, pair.app->user, pair.app->queue, told(pair.before),
+                      told(pair.after)});
     }
-    return Document(std::move(list));
+    return rows;
   }
 
   const Present& present_;
   base::Duration time_;
   std::vector<Pair> all_, later_, sooner_;
   std::vector<Pair> ends_then_, ends_no_more_, starts_then_, starts_no_more_;
-  Document::List sentences_;
-  Document queues_;
+  std::vector<std::string> sentences_;
+  std::vector<v1::QueueFates> queues_;
 };
 
 }  // namespace
 
-base::Result<Document> WhatIf(const Present& present, const std::shared_ptr<const scheduler::RunTimes>& learned,
-                              const std::vector<Change>& changes, Bounds bounds, const MakeOther& other,
-                              base::Duration heartbeat) {
+base::Result<v1::WhatIf> WhatIf(const Present& present, const std::shared_ptr<const scheduler::RunTimes>& learned,
+                                const std::vector<Change>& changes, Bounds bounds, const MakeOther& other,
+                                base::Duration heartbeat) {
   int64_t nodes = 0;
   for (const Change& change : changes) {
     if (const auto* more = std::get_if<AddNodes>(&change)) nodes += more->count;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "endpoints/rest/document.h"
+#include "endpoints/v1/ask.h"
 #include "process/ask/carry.h"
 #include "process/ask/change.h"
 #include "process/ask/future.h"
@@ -22,9 +22,9 @@ using MakeOther = std::function<base::Result<OtherProfile>(const std::string& na
 
 /// What-if: the changed future beside the unchanged one, both with the medians of the learned run times. Error: a
 /// change that cannot be. Cost: two Futures within the bounds, on the calling thread.
-base::Result<endpoints::rest::Document> WhatIf(const Present& present,
-                                               const std::shared_ptr<const scheduler::RunTimes>& learned,
-                                               const std::vector<Change>& changes, Bounds bounds,
-                                               const MakeOther& other = {}, base::Duration heartbeat = {});
+base::Result<endpoints::v1::WhatIf> WhatIf(const Present& present,
+                                           const std::shared_ptr<const scheduler::RunTimes>& learned,
+                                           const std::vector<Change>& changes, Bounds bounds,
+                                           const MakeOther& other = {}, base::Duration heartbeat = {});
 
 }  // namespace fairlead::process::ask

@@ -30,7 +30,7 @@ class AnswerTest : public testing::Test {
     for (const std::string& text : texts) changes.push_back(*ParseChange(text));
     const auto answer = WhatIf(present_, learned_, changes, {});
     EXPECT_TRUE(answer.ok()) << (answer.ok() ? "" : answer.error().message);
-    return answer.ok() ? json::parse(answer->ToJson("")) : json();
+    return answer.ok() ? json::parse(endpoints::v1::Text(*answer)) : json();
   }
   static std::string Said(const json& answer) {
     std::string all;
@@ -94,7 +94,7 @@ TEST_F(AnswerTest, NamesTheLimitsThatBeginToBind) {
   tree.queues[1].max_resources->absolute = {{"vcores", 3}, {"memory-mb", 8192}};
   const auto answer = WhatIf(present_, learned_, {NewQueues{tree}}, {});
   ASSERT_TRUE(answer.ok()) << answer.error().message;
-  const json told = json::parse(answer->ToJson(""));
+  const json told = json::parse(endpoints::v1::Text(*answer));
   ASSERT_EQ(told["limits"].size(), 1U) << told.dump(2);
   EXPECT_EQ(told["limits"][0]["queue"], "root.b");
   EXPECT_EQ(told["limits"][0]["reason"], "QUEUE_MAXIMUM");
@@ -121,7 +121,7 @@ TEST_F(AnswerTest, AnotherProfileTakesTheClusterAsItIs) {
     };
     const auto answer = WhatIf(present_, learned_, {UseProfile{profile.name}}, {}, other, base::Duration::Seconds(1));
     ASSERT_TRUE(answer.ok()) << answer.error().message;
-    const json told = json::parse(answer->ToJson(""));
+    const json told = json::parse(endpoints::v1::Text(*answer));
     ASSERT_EQ(told["apps"].size(), 2U);
     for (const json& app : told["apps"]) {
       ASSERT_TRUE(app["after"].contains("end_ms")) << told.dump(2);

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "base/check.h"
+#include "endpoints/v1/nodes.h"
 #include "model/resource_words.h"
 #include "process/http/conf_page.h"
 #include "process/http/jmx.h"
@@ -374,14 +375,12 @@ http::Response Web::AppLogs(const http::Request& request, const Segments& path, 
     if (!logs.named.found) return http::TextResponse(404, "There is no such log here.\n");
     return logs.named.error.empty() ? LogBytes(logs.named.text) : http::TextResponse(500, logs.named.error + "\n");
   }
-  Document::List containers;
+  endpoints::v1::Logs answer{.cluster_page = options_.cluster_page};
   for (const auto& [id, of_container] : logs.files) {
-    Document::List files;
-    for (const LogFile& file : of_container) files.emplace_back(file.name);
-    containers.push_back(Document::Object().Add("id", ToString(id)).Add("files", Document(std::move(files))));
+    std::vector<std::string>& files = answer.containers.emplace_back(ToString(id)).files;
+    for (const LogFile& file : of_container) files.push_back(file.name);
   }
-  Document out = Document::Object().Add("containers", Document(std::move(containers)));
-  return http::JsonResponse(200, out.Add("cluster_page", options_.cluster_page).ToJson(""));
+  return http::JsonResponse(200, endpoints::v1::Text(answer));
 }
 
 http::Response Web::LogList(const http::Request& request, const model::ContainerId& id, const Logs& logs) const {

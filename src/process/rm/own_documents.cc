@@ -11,7 +11,7 @@
 
 namespace fairlead::process::rm {
 
-using endpoints::rest::Document;
+namespace v1 = endpoints::v1;
 
 std::string_view Asked(const Query& query, const std::string& key) {
   const auto it = query.find(key);
@@ -24,14 +24,6 @@ size_t AskedNumber(const Query& query, const std::string& key, size_t otherwise)
   const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
   return read.ec == std::errc() && read.ptr == text.data() + text.size() && value >= 0 ? static_cast<size_t>(value)
                                                                                        : otherwise;
-}
-
-Document AmountDocument(const model::Resources& resources) {
-  Document document = Document::Object().Add("memory_mib", resources.memory_mib()).Add("vcores", resources.vcores());
-  for (size_t type = 2; type < model::ResourceTypes::Count(); ++type) {
-    document.Add(std::string(model::ResourceTypes::Name(type)), resources[type]);
-  }
-  return document;
 }
 
 namespace {
@@ -48,39 +40,38 @@ int64_t ElapsedMs(const App& app, base::WallTime now) {
 
 }  // namespace
 
-Document ShortApp(const App& app, const UsageRecord& used, bool full, base::WallTime now) {
+v1::Application ApplicationOf(const App& app, const UsageRecord& used, bool full, base::WallTime now) {
   const AppUsage usage = full ? UsageAt(used, now) : AppUsage{};
   const Attempt* attempt = full ? app.current() : nullptr;
-  return Document::Object()
-      .Add("id", ToString(app.submission.id))
-      .Add("name", app.submission.name)
-      .Add("type", app.submission.type)
-      .Add("user", app.submission.user)
-      .Add("queue", app.submission.queue)
-      .Add("state", EnumName(Core::VisibleState(app)))
-      .Add("final_status", EnumName(Core::VisibleFinalStatus(app)))
-      .Add("priority", app.submission.priority)
-      .Add("progress", Document::Float(attempt ? attempt->progress : 0.0F))
-      .Add("submitted_ms", app.submitted.ms)
-      .Add("launched_ms", app.launched.ms)
-      .Add("finished_ms", Core::IsCompleted(app) ? app.finished.ms : 0)
-      .Add("elapsed_ms", ElapsedMs(app, now))
-      .Add("containers", usage.containers)
-      .Add("used", AmountDocument(usage.used))
-      .Add("tracking_url", attempt ? attempt->original_url : "")
-      .Add("hidden", !full);
+  const auto& submission = app.submission;
+  return {.id = ToString(submission.id),
+          .name = submission.name,
+          .type = submission.type,
+          .user = submission.user,
+          .queue = submission.queue,
+          .state = std::string(EnumName(Core::VisibleState(app))),
+          .final_status = std::string(EnumName(Core::VisibleFinalStatus(app))),
+          .priority = submission.priority,
+          .progress = attempt ? attempt->progress : 0.0F,
+          .submitted_ms = app.submitted.ms,
+          .launched_ms = app.launched.ms,
+          .finished_ms = Core::IsCompleted(app) ? app.finished.ms : 0,
+          .elapsed_ms = ElapsedMs(app, now),
+          .containers = usage.containers,
+          .used = usage.used,
+          .tracking_url = attempt ? attempt->original_url : "",
+          .hidden = !full};
 }
 
-Document PendingDocument(const model::scheduler::Pending& one, base::Instant now) {
-  return Document::Object()
-      .Add("name", one.ask.name)
-      .Add("priority", one.ask.priority)
-      .Add("count", one.ask.count)
-      .Add("capability", AmountDocument(one.ask.capability))
-      .Add("reason", EnumName(one.reason))
-      .Add("detail", one.detail)
-      .Add("remedy", one.remedy)
-      .Add("waiting_ms", (now - one.since).millis());
+v1::Pending PendingOf(const model::scheduler::Pending& one, base::Instant now) {
+  return {.name = one.ask.name,
+          .priority = one.ask.priority,
+          .count = one.ask.count,
+          .capability = one.ask.capability,
+          .reason = std::string(EnumName(one.reason)),
+          .detail = one.detail,
+          .remedy = one.remedy,
+          .waiting_ms = (now - one.since).millis()};
 }
 
 namespace {
@@ -148,92 +139,79 @@ AppsPage PageOf(const Query& query, const std::vector<const AppRow*>& all, base:
 
 namespace {
 
-/// Settings that no view has, where the file gives them.
-void AddSettings(const model::QueueSet::Queue& queue, Document& document) {
-  if (queue.max_running_apps) document.Add("max_running_apps", *queue.max_running_apps);
-  if (queue.max_am_share) document.Add("max_am_share", Document::Double(*queue.max_am_share));
-  if (queue.priority) document.Add("priority", *queue.priority);
-  if (queue.start_time) document.Add("start_time", *queue.start_time);
-}
-
-Document TasksDocument(const std::vector<scheduler::TaskCounts>& tasks) {
-  Document::List list;
-  for (const scheduler::TaskCounts& one : tasks) {
-    list.push_back(Document::Object()
-                       .Add("type", one.type)
-                       .Add("granted", one.granted)
-                       .Add("waiting", one.waiting)
-                       .Add("missing", one.missing));
+v1::Queue QueueOf(const scheduler::QueueView& view, const model::QueueSet& queues) {
+  v1::Queue queue{.name = view.name,
+                  .parent = view.parent,
+                  .leaf = view.leaf,
+                  .policy = view.policy,
+                  .weight = view.weight,
+                  .fair_share = view.fair_share,
+                  .steady_share = view.steady_share,
+                  .min_share = view.min_share,
+                  .max_share = view.max_share,
+                  .demand = view.demand,
+                  .used = view.used,
+                  .master_used = view.master_used,
+                  .runnable_apps = view.runnable_apps,
+                  .waiting_apps = view.waiting_apps,
+                  .preemptable = view.preemptable,
+                  .past_ppm = view.past_ppm};
+  for (const scheduler::TaskCounts& one : view.tasks) {
+    if (!queue.tasks) queue.tasks.emplace();
+    queue.tasks->push_back({std::string(one.type), one.granted, one.waiting, one.missing});
   }
-  return Document(std::move(list));
+  if (!view.budget.empty()) queue.budget = view.budget;
+  if (const model::QueueSet::Queue* configured = queues.Find(view.name)) {
+    queue.max_running_apps = configured->max_running_apps;
+    queue.max_am_share = configured->max_am_share;
+    queue.priority = configured->priority;
+    queue.start_time = configured->start_time;
+  }
+  return queue;
 }
 
 }  // namespace
 
-Document QueuesDocument(const scheduler::View& view, const model::QueueSet& queues) {
-  Document::List list;
-  for (const scheduler::QueueView& queue : view.queues) {
-    list.push_back(Document::Object()
-                       .Add("name", queue.name)
-                       .Add("parent", queue.parent)
-                       .Add("leaf", queue.leaf)
-                       .Add("policy", queue.policy)
-                       .Add("weight", Document::Double(queue.weight))
-                       .Add("fair_share", AmountDocument(queue.fair_share))
-                       .Add("steady_share", AmountDocument(queue.steady_share))
-                       .Add("min_share", AmountDocument(queue.min_share))
-                       .Add("max_share", AmountDocument(queue.max_share))
-                       .Add("demand", AmountDocument(queue.demand))
-                       .Add("used", AmountDocument(queue.used))
-                       .Add("master_used", AmountDocument(queue.master_used))
-                       .Add("runnable_apps", queue.runnable_apps)
-                       .Add("waiting_apps", queue.waiting_apps)
-                       .Add("preemptable", queue.preemptable));
-    if (!queue.tasks.empty()) list.back().Add("tasks", TasksDocument(queue.tasks));
-    if (queue.past_ppm) list.back().Add("past_ppm", *queue.past_ppm);
-    if (!queue.budget.empty()) list.back().Add("budget", queue.budget);
-    if (const model::QueueSet::Queue* configured = queues.Find(queue.name)) AddSettings(*configured, list.back());
-  }
-  return Document::Object().Add("cluster", AmountDocument(view.cluster)).Add("queues", Document(std::move(list)));
+v1::Queues QueuesOf(const scheduler::View& view, const model::QueueSet& queues) {
+  v1::Queues all{.cluster = view.cluster};
+  for (const scheduler::QueueView& queue : view.queues) all.queues.push_back(QueueOf(queue, queues));
+  return all;
 }
 
-Document ShortNode(const NodeRow& node) {
-  return Document::Object()
-      .Add("id", ToString(node.address))
-      .Add("rack", node.rack)
-      .Add("state", EnumName(node.state))
-      .Add("capacity", AmountDocument(node.capacity))
-      .Add("used", AmountDocument(node.used))
-      .Add("containers", node.containers)
-      .Add("http_address", node.http_address)
-      .Add("version", node.version)
-      .Add("health_report", node.health_report);
+v1::Node NodeOf(const NodeRow& node) {
+  return {.id = ToString(node.address),
+          .rack = node.rack,
+          .state = std::string(EnumName(node.state)),
+          .capacity = node.capacity,
+          .used = node.used,
+          .containers = node.containers,
+          .http_address = node.http_address,
+          .version = node.version,
+          .health_report = node.health_report};
 }
 
-Document NodesDocument(const Query& query, std::vector<NodeRow> rows) {
+v1::Nodes NodesOf(const Query& query, std::vector<NodeRow> rows) {
   std::stable_sort(rows.begin(), rows.end(), [](const NodeRow& a, const NodeRow& b) {
     return std::tie(a.rack, a.address) < std::tie(b.rack, b.address);
   });
   const std::string_view text = Asked(query, "text");
   std::vector<const NodeRow*> found;
-  Document::List map;
+  v1::Nodes nodes;
   for (const NodeRow& node : rows) {
     const int64_t room = node.capacity.memory_mib();
     const int64_t full = room == 0 ? 0 : node.used.memory_mib() * 1000 / room;
-    map.push_back(Document(Document::List{ToString(node.address), node.rack, EnumName(node.state), full}));
-    if (text.empty() || ContainsIgnoringCase(ToString(node.address), text) || ContainsIgnoringCase(node.rack, text) ||
-        ContainsIgnoringCase(EnumName(node.state), text)) {
+    const v1::NodeMark& mark =
+        nodes.map.emplace_back(ToString(node.address), node.rack, std::string(EnumName(node.state)), full);
+    if (text.empty() || ContainsIgnoringCase(mark.id, text) || ContainsIgnoringCase(mark.rack, text) ||
+        ContainsIgnoringCase(mark.state, text)) {
       found.push_back(&node);
     }
   }
   const size_t first = std::min(AskedNumber(query, "offset", 0), found.size());
   const size_t count = std::min(AskedNumber(query, "limit", kNodesMax), found.size() - first);
-  Document::List list;
-  for (size_t i = first; i < first + count; ++i) list.push_back(ShortNode(*found[i]));
-  return Document::Object()
-      .Add("total", static_cast<int64_t>(found.size()))
-      .Add("nodes", Document(std::move(list)))
-      .Add("map", Document(std::move(map)));
+  nodes.total = static_cast<int64_t>(found.size());
+  for (size_t i = first; i < first + count; ++i) nodes.nodes.push_back(NodeOf(*found[i]));
+  return nodes;
 }
 
 }  // namespace fairlead::process::rm

@@ -11,6 +11,9 @@
 
 #include "base/result.h"
 #include "endpoints/rest/document.h"
+#include "endpoints/v1/apps.h"
+#include "endpoints/v1/cluster.h"
+#include "endpoints/v1/nodes.h"
 #include "env/alive.h"
 #include "env/loop.h"
 #include "env/net.h"
@@ -92,23 +95,34 @@ class Web {
   void RefuseCall(const http::Request& request, const Reply& reply,
                   const endpoints::yarn::RemoteException& exception) const;
   bool Refused(const http::Request& request, const Reply& reply, const model::rm::OuterEffect& effect) const;
-  // web_own.cc
   void Own(const http::Request& request, const Segments& path, const Reply& reply);
-  struct OwnCall;
+  /// One request of /fairlead/v1.
+  struct OwnCall {
+    const http::Request& request;
+    const Segments& words;  // of its path, for the names in the route's
+    const Reply& reply;
+
+    std::string caller() const { return http::CallerOf(request); }
+    template <class T>
+    void Answer(const T& document) const {
+      reply(http::JsonResponse(200, endpoints::v1::Text(document)));
+    }
+  };
+  // web_own_routes.cc
   struct OwnRoute;
-  /// All of /fairlead/v1 that this port serves.
-  static std::span<const OwnRoute> OwnRoutes();
+  struct OwnTable;  // all of /fairlead/v1 that this port serves
+  // web_own.cc
   /// The application that the path names; null after answering.
   const App* OwnNamedApp(const OwnCall& call) const;
-  Document OwnCluster();
+  endpoints::v1::Cluster OwnCluster();
   void OwnApps(const http::Request& request, const Reply& reply);
   struct AppsAnswer;
   /// Why the applications of a page wait; then answers.
   void FindReasons(const std::shared_ptr<AppsAnswer>& answer, const Reply& reply);
-  Document OwnApp(const App& app, const std::string& user) const;
+  endpoints::v1::ApplicationDetail OwnApp(const App& app, const std::string& user) const;
   void OwnQueues(const Reply& reply);
   void OwnNodes(const http::Request& request, const Reply& reply);
-  Document OwnNode(const Node& node, const std::string& user) const;
+  endpoints::v1::NodeDetail OwnNode(const Node& node, const std::string& user) const;
   /// The node of HOST:PORT, or null.
   const Node* FindNamed(const std::string& address) const;
   /// No agent answers any more: what it kept cannot be shown. Null: it is forgotten.
@@ -127,7 +141,7 @@ class Web {
   void SetNodeState(const http::Request& request, const std::string& address, const Reply& reply);
   void SetMaintenance(const http::Request& request, const std::string& address, const Reply& reply);
   void RefreshQueues(const http::Request& request, const Reply& reply);
-  void TakeQueues(const Reply& reply, Document answer);
+  void TakeQueues(const Reply& reply, const std::string& answer);
   void SetQueue(const http::Request& request, const std::string& queue, const Reply& reply);
   /// Once a second, for as long as this lives.
   void SurveyWaiting();

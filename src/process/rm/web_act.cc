@@ -6,6 +6,7 @@
 #include "base/checksum.h"
 #include "config/allocation_edit.h"
 #include "endpoints/rest/request_body.h"
+#include "endpoints/v1/queues.h"
 #include "process/rm/draining.h"
 #include "process/rm/web.h"
 #include "process/rm/web_resources.h"
@@ -16,7 +17,7 @@
 namespace fairlead::process::rm {
 
 namespace rest = endpoints::rest;
-using rest::Document;
+namespace v1 = endpoints::v1;
 
 namespace {
 
@@ -36,7 +37,7 @@ base::Result<QueueChange> ReadChange(const std::string& queue, const nlohmann::j
 }  // namespace
 
 void OwnError(const http::Server::Reply& reply, int status, const std::string& message) {
-  reply(http::JsonResponse(status, Document::Object().Add("error", message).ToJson("")));
+  reply(http::JsonResponse(status, v1::Text(v1::Error{message})));
 }
 
 bool Web::RefuseStranger(const std::string& user, const Reply& reply) const {
@@ -78,8 +79,7 @@ void Web::SetNodeState(const http::Request& request, const std::string& address,
       [this, named, reply](const base::Status& done) {
         if (!done.ok()) return OwnError(reply, 500, done.error().message);
         const Node* now = manager_.core().FindNode(named);
-        reply(http::JsonResponse(
-            200, Document::Object().Add("state", now ? EnumName(now->state) : std::string_view("")).ToJson("")));
+        reply(http::JsonResponse(200, v1::Text(v1::NodeState{now ? std::string(EnumName(now->state)) : ""})));
       });
 }
 
@@ -99,10 +99,7 @@ void Web::SetMaintenance(const http::Request& request, const std::string& addres
     return [this, host, reply, user, peer, what](const base::Status& status) {
       if (!status.ok()) return OwnError(reply, 400, status.error().message);
       manager_.NoteAction(user, peer, what, {}, "", host);
-      reply(
-          http::JsonResponse(200, Document::Object()
-                                      .Add("maintenance", MaintenanceDocument(manager_.draining().maintenance(), &host))
-                                      .ToJson("")));
+      reply(http::JsonResponse(200, v1::Text(v1::Maintenance{WindowsOf(manager_.draining().maintenance(), &host)})));
     };
   };
   const auto cancel = body->find("cancel");
@@ -125,15 +122,15 @@ void Web::RefreshQueues(const http::Request& request, const Reply& reply) {
   const std::string user = http::CallerOf(request);
   if (RefuseStranger(user, reply)) return;
   manager_.NoteAction(http::ActorOf(request), request.peer, "the queues' file is read again", {}, "root", "");
-  TakeQueues(reply, Document::Object().Add("refreshed", true).Add("file", manager_.options().queue_file));
+  TakeQueues(reply, v1::Text(v1::QueuesRefreshed{.file = manager_.options().queue_file}));
 }
 
-void Web::TakeQueues(const Reply& reply, Document answer) {
+void Web::TakeQueues(const Reply& reply, const std::string& answer) {
   base::Result<model::QueueTree> queues = manager_.ReadQueues();
   if (!queues.ok()) return OwnError(reply, 400, queues.error().message);
   manager_.ReloadQueues(std::move(*queues), [reply, answer](const auto& refused) {
     if (refused) return OwnError(reply, 400, refused->message);
-    reply(http::JsonResponse(200, answer.ToJson("")));
+    reply(http::JsonResponse(200, answer));
   });
 }
 
@@ -152,18 +149,16 @@ void Web::SetQueue(const http::Request& request, const std::string& queue, const
   if (!edit.ok()) return OwnError(reply, 400, edit.error().message);
   const std::string version = std::to_string(base::Checksum({edit->before}));
   const std::string about = rest::Text(*body, "version");
-  Document answer = Document::Object()
-                        .Add("file", edit->file)
-                        .Add("differs", config::LinesThatDiffer(edit->before, edit->after))
-                        .Add("version", version);
-  if (about.empty()) return reply(http::JsonResponse(200, answer.ToJson("")));
+  const std::string answer =
+      v1::Text(v1::QueueFileChange{edit->file, config::LinesThatDiffer(edit->before, edit->after), version});
+  if (about.empty()) return reply(http::JsonResponse(200, answer));
   if (about != version) return OwnError(reply, 409, "the file has changed since; look at what would differ now");
   if (const base::Status written = options.write_queue_file(*edit); !written.ok()) {
     return OwnError(reply, 500, written.error().message + "; use `fairlead queue set` where the file may be written");
   }
   manager_.NoteAction(http::ActorOf(request), request.peer,
                       "settings of queue " + queue + " are changed in " + edit->file, {}, queue, "");
-  TakeQueues(reply, std::move(answer));
+  TakeQueues(reply, answer);
 }
 
 }  // namespace fairlead::process::rm

@@ -21,7 +21,7 @@
 namespace fairlead::process::rm {
 
 namespace rest = endpoints::rest;
-using rest::Document;
+namespace v1 = endpoints::v1;
 
 namespace {
 
@@ -139,31 +139,14 @@ base::Status MakeQueues(WhatIfRequest& request, const EditQueues& edit_file, con
 }
 
 http::Response Refusal(int status, const std::string& why) {
-  return http::JsonResponse(status, Document::Object().Add("error", why).ToJson(""));
+  return http::JsonResponse(status, v1::Text(v1::Error{why}));
 }
 
-Document WhenDocument(const ask::When& when) {
-  Document document = Document::Object();
-  if (when.p50) document.Add("p50_ms", when.p50->millis());
-  if (when.p90) document.Add("p90_ms", when.p90->millis());
-  return document;
-}
-
-Document AskDocument(const ask::AskWhen& one) {
-  return Document::Object()
-      .Add("priority", one.priority)
-      .Add("count", one.count)
-      .Add("capability", AmountDocument(one.size))
-      .Add("first", WhenDocument(one.first))
-      .Add("all", WhenDocument(one.all))
-      .Add("reason", one.reason);
-}
-
-Document HeldDocument(const ask::TrackRecord::Held& held) {
-  return Document::Object()
-      .Add("estimates", held.estimates)
-      .Add("within_p90", held.within_p90)
-      .Add("close", held.close);
+v1::Moment MomentOf(const ask::When& when) {
+  v1::Moment moment;
+  if (when.p50) moment.p50_ms = when.p50->millis();
+  if (when.p90) moment.p90_ms = when.p90->millis();
+  return moment;
 }
 
 }  // namespace
@@ -193,7 +176,7 @@ void Web::WhatIf(const http::Request& request, const Reply& reply) {
         if (!queues.ok()) return void(*made = Refusal(400, queues.error().message));
         const auto answer =
             ask::WhatIf(*present, learned, read.changes, {.ahead = read.ahead, .events = 4'000'000}, other, heartbeat);
-        *made = answer.ok() ? http::JsonResponse(200, answer->ToJson("")) : Refusal(400, answer.error().message);
+        *made = answer.ok() ? http::JsonResponse(200, v1::Text(*answer)) : Refusal(400, answer.error().message);
       } catch (const std::exception& error) {
         *made = http::BrokenPage("what-if", error);
       }
@@ -218,22 +201,22 @@ void Web::AppWhen(const http::Request& request, const App& app, const Reply& rep
   const auto tell = [this, reply, user, id = app.submission.id](const Questions::Forecasts& forecast) {
     manager_.estimates().Foresee(*forecast);
     const App* now = manager_.core().FindApp(id);
-    Document::List asks;
+    const ask::TrackRecord::Held held = manager_.estimates().held(manager_.now());
+    v1::When when{.id = ToString(id),
+                  .age_ms = (manager_.now() - forecast->present().now).millis(),
+                  .ahead_ms = forecast->ahead().millis(),
+                  .held = {held.estimates, held.within_p90, held.close}};
     if (now && now->in_scheduler) {
       const Viewer viewer = manager_.access().Of(user);
       const auto visible = [&](const ask::Present::App& one) {
         const App* other = manager_.core().AppAt(one.index);
         return other && other->submission.id == one.id && viewer.May(*other, false);
       };
-      for (const ask::AskWhen& one : forecast->Of(now->index, visible)) asks.push_back(AskDocument(one));
+      for (const ask::AskWhen& one : forecast->Of(now->index, visible)) {
+        when.asks.push_back({one.priority, one.count, one.size, MomentOf(one.first), MomentOf(one.all), one.reason});
+      }
     }
-    reply(http::JsonResponse(200, Document::Object()
-                                      .Add("id", ToString(id))
-                                      .Add("age_ms", (manager_.now() - forecast->present().now).millis())
-                                      .Add("ahead_ms", forecast->ahead().millis())
-                                      .Add("asks", Document(std::move(asks)))
-                                      .Add("held", HeldDocument(manager_.estimates().held(manager_.now())))
-                                      .ToJson("")));
+    reply(http::JsonResponse(200, v1::Text(when)));
   };
   const base::Instant since = manager_.now() - base::Duration::Millis(manager_.now_wall().ms - app.submitted.ms);
   if (!questions_->AskForecast(since, make, tell)) OwnError(reply, 503, Questions::kTooMany);

@@ -1,6 +1,8 @@
 #include <utility>
 
 #include "endpoints/rest/request_body.h"
+#include "endpoints/v1/amount.h"
+#include "endpoints/v1/credentials.h"
 #include "process/login/node_pass.h"
 #include "process/rm/scheme.h"
 #include "process/rm/web.h"
@@ -10,7 +12,7 @@
 
 namespace fairlead::process::rm {
 
-using endpoints::rest::Document;
+namespace v1 = endpoints::v1;
 
 // GET credentials; PUT credentials/NAME {"kind": "node" | "client", "user": U, "host": H}: makes one, or renews it;
 // DELETE credentials/NAME.
@@ -27,17 +29,11 @@ void Web::Credentials(const http::Request& request, const Segments& path, const 
                         "yarn.admin.acl names may");
   }
   if (path.empty()) {
-    Document::List list;
+    v1::Credentials all;
     for (const auto& [name, one] : known->all()) {
-      list.push_back(Document::Object()
-                         .Add("name", name)
-                         .Add("kind", one.node ? "node" : "client")
-                         .Add("user", one.user)
-                         .Add("host", one.host)
-                         .Add("made_ms", one.made_ms)
-                         .Add("made_by", one.made_by));
+      all.credentials.push_back({name, one.node ? "node" : "client", one.user, one.host, one.made_ms, one.made_by});
     }
-    return reply(http::JsonResponse(200, Document::Object().Add("credentials", Document(std::move(list))).ToJson("")));
+    return reply(http::JsonResponse(200, v1::Text(all)));
   }
   const std::string& name = path[0];
   const auto note = [this, actor = http::ActorOf(request), peer = request.peer](const std::string& what) {
@@ -47,7 +43,7 @@ void Web::Credentials(const http::Request& request, const Segments& path, const 
     return known->Revoke(name, [reply, note, name](const base::Status& done) {
       if (!done.ok()) return OwnError(reply, 404, done.error().message);
       note("credential " + name + " is revoked");
-      reply(http::JsonResponse(200, Document::Object().Add("revoked", name).ToJson("")));
+      reply(http::JsonResponse(200, v1::Text(v1::RevokedCredential{name})));
     });
   }
   const auto body = endpoints::rest::ParseBody("application/json", request.body, "credential");
@@ -60,7 +56,7 @@ void Web::Credentials(const http::Request& request, const Segments& path, const 
   known->Make(wanted, [reply, note, name, kind](const base::Result<std::string>& made) {
     if (!made.ok()) return OwnError(reply, 400, made.error().message);
     note("credential " + name + " of a " + kind + " is made");
-    reply(http::JsonResponse(200, Document::Object().Add("credential", *made).ToJson("")));
+    reply(http::JsonResponse(200, v1::Text(v1::MadeCredential{*made})));
   });
 }
 
@@ -80,8 +76,7 @@ void Web::NodePass(const http::Request& request, const Reply& reply) {
   if (!pass) return OwnError(reply, 400, "no pass can carry this user's name");
   const std::string to(Asked(request.query, "to"));
   if (to.empty()) {
-    http::Response response = http::JsonResponse(
-        200, Document::Object().Add("pass", *pass).Add("life_ms", login::kPassLife.millis()).ToJson(""));
+    http::Response response = http::JsonResponse(200, v1::Text(v1::NodePass{*pass, login::kPassLife.millis()}));
     response.headers.emplace_back("Cache-Control", "no-store");
     return reply(std::move(response));
   }

@@ -4,7 +4,8 @@
 #include <tuple>
 #include <utility>
 
-#include "process/http/routes.h"
+#include "endpoints/v1/cluster.h"
+#include "endpoints/v1/events.h"
 #include "process/rm/draining.h"
 #include "process/rm/own_documents.h"
 #include "process/rm/queue_names.h"
@@ -18,79 +19,7 @@
 
 namespace fairlead::process::rm {
 
-using endpoints::rest::Document;
-
-/// One request of /fairlead/v1.
-struct Web::OwnCall {
-  const http::Request& request;
-  const std::vector<std::string>& words;  // of its path, for the names in the route's
-  const Reply& reply;
-
-  std::string caller() const { return http::CallerOf(request); }
-  void Answer(const Document& document) const { reply(http::JsonResponse(200, document.ToJson(""))); }
-};
-struct Web::OwnRoute {
-  std::string_view method;
-  std::string_view path;
-  void (*answer)(Web& web, const OwnCall& call);
-};
-
-std::span<const Web::OwnRoute> Web::OwnRoutes() {
-  using Call = const OwnCall&;
-  static constexpr OwnRoute kRoutes[] = {
-      {"GET", "cluster", [](Web& web, Call call) { call.Answer(web.OwnCluster()); }},
-      {"GET", "ha",
-       [](Web&, Call call) { call.Answer(HaDocument("", "", {})); }},  // of one of several: WebPort answers
-      {"GET", "apps", [](Web& web, Call call) { web.OwnApps(call.request, call.reply); }},
-      {"GET", "apps/{id}",
-       [](Web& web, Call call) {
-         if (const App* app = web.OwnNamedApp(call)) call.Answer(web.OwnApp(*app, call.caller()));
-       }},
-      {"GET", "apps/{id}/when",
-       [](Web& web, Call call) {
-         if (const App* app = web.OwnNamedApp(call)) web.AppWhen(call.request, *app, call.reply);
-       }},
-      {"GET", "queues", [](Web& web, Call call) { web.OwnQueues(call.reply); }},
-      {"POST", "queues/refresh", [](Web& web, Call call) { web.RefreshQueues(call.request, call.reply); }},
-      {"PUT", "queues/{name}/settings",
-       [](Web& web, Call call) { web.SetQueue(call.request, call.words[0], call.reply); }},
-      {"GET", "nodes", [](Web& web, Call call) { web.OwnNodes(call.request, call.reply); }},
-      {"GET", "nodes/{id}",
-       [](Web& web, Call call) {
-         if (const Node* node = web.FindNamed(call.words[0])) return call.Answer(web.OwnNode(*node, call.caller()));
-         OwnError(call.reply, 404, "there is no node " + call.words[0]);
-       }},
-      {"PUT", "nodes/{id}/state",
-       [](Web& web, Call call) { web.SetNodeState(call.request, call.words[0], call.reply); }},
-      {"PUT", "nodes/{id}/maintenance",
-       [](Web& web, Call call) { web.SetMaintenance(call.request, call.words[0], call.reply); }},
-      {"GET", "events", [](Web& web, Call call) { web.OwnEvents(call.request, call.reply); }},
-      {"GET", "history", [](Web& web, Call call) { web.OwnHistory(call.request, call.reply); }},
-      {"GET", "past", [](Web& web, Call call) { web.Past(call.request, call.words, call.reply); }},
-      {"GET", "past/{document}", [](Web& web, Call call) { web.Past(call.request, call.words, call.reply); }},
-      {"POST", "what-if", [](Web& web, Call call) { web.WhatIf(call.request, call.reply); }},
-      {"GET", "credentials", [](Web& web, Call call) { web.Credentials(call.request, call.words, call.reply); }},
-      {"PUT", "credentials/{name}", [](Web& web, Call call) { web.Credentials(call.request, call.words, call.reply); }},
-      {"DELETE", "credentials/{name}",
-       [](Web& web, Call call) { web.Credentials(call.request, call.words, call.reply); }},
-      {"GET", "pass", [](Web& web, Call call) { web.NodePass(call.request, call.reply); }},
-      {"GET", "openapi.json",
-       [](Web&, Call call) { call.reply(http::StaticResponse(call.request, *FindWebFile("openapi.json"))); }},
-  };
-  return kRoutes;
-}
-
-void Web::Own(const http::Request& request, const Segments& path, const Reply& reply) {
-  const auto route = http::FindRoute(OwnRoutes(), request.method, path);
-  if (route.row != nullptr) return route.row->answer(*this, {request, route.words, reply});
-  if (!route.methods.empty()) return OwnError(reply, 405, "this takes " + route.methods + " alone");
-  std::string known;  // the first words
-  for (const OwnRoute& row : OwnRoutes()) {
-    const std::string_view word = row.path.substr(0, row.path.find('/'));
-    if (!known.ends_with(word)) known += (known.empty() ? "" : ", ") + std::string(word);
-  }
-  OwnError(reply, 404, "unknown; there are " + known);
-}
+namespace v1 = endpoints::v1;
 
 const App* Web::OwnNamedApp(const OwnCall& call) const {
   const base::Result<model::ApplicationId> id = model::ParseApplicationId(call.words[0]);
@@ -99,46 +28,33 @@ const App* Web::OwnNamedApp(const OwnCall& call) const {
   return app;
 }
 
-Document Web::OwnCluster() {
+v1::Cluster Web::OwnCluster() {
   const ClusterSums& sums = manager_.Fresh().cluster();
-  const auto counts = [](const auto& values, auto name) {
-    std::map<std::string, int64_t> named;
-    for (size_t state = 0; state < values.size(); ++state) {
-      if (values[state] > 0) named[std::string(name(state))] = values[state];
-    }
-    Document document = Document::Object();
-    for (const auto& [text, count] : named) document.Add(text, count);
-    return document;
-  };
-  Document journal = Document::Object();
   const ResourceManagerOptions& options = manager_.options();
+  v1::Cluster cluster;
+  cluster.id = manager_.core().cluster_timestamp();
+  cluster.name = options.cluster_name;
+  cluster.version = options.version;
+  cluster.profile = options.profile;
+  cluster.wishes = ToString(manager_.core().config().queues.wishes);
+  cluster.unread_rows = static_cast<int64_t>(manager_.left_out());
+  cluster.unread_first = manager_.first_left_out();
   if (const auto facts = options.journal ? options.journal->facts() : std::nullopt) {
-    journal.Add("writes", facts->writes)
-        .Add("files", facts->files)
-        .Add("bytes", facts->bytes)
-        .Add("bytes_max", facts->bytes_max)
-        .Add("segment_bytes", facts->segment_bytes)
-        .Add("written", facts->written)
-        .Add("within_ms", facts->within.millis())
-        .Add("disk_free", facts->disk_free);
+    cluster.journal = {facts->writes,        facts->files,   facts->bytes,           facts->bytes_max,
+                       facts->segment_bytes, facts->written, facts->within.millis(), facts->disk_free};
   }
-  Document waiting = Document::Object();
-  for (const auto& [reason, count] : waiting_.counts()) waiting.Add(std::string(EnumName(reason)), count);
-  return Document::Object()
-      .Add("id", manager_.core().cluster_timestamp())
-      .Add("name", manager_.options().cluster_name)
-      .Add("version", manager_.options().version)
-      .Add("profile", manager_.options().profile)
-      .Add("wishes", ToString(manager_.core().config().queues.wishes))
-      .Add("unread_rows", static_cast<int64_t>(manager_.left_out()))
-      .Add("unread_first", manager_.first_left_out())
-      .Add("journal", std::move(journal))
-      .Add("capacity", AmountDocument(sums.capacity))
-      .Add("used", AmountDocument(sums.used))
-      .Add("containers", sums.all.containers)
-      .Add("waiting", std::move(waiting))
-      .Add("apps", counts(sums.all.apps, [](size_t state) { return EnumName(model::rm::AppState(state)); }))
-      .Add("nodes", counts(sums.nodes, [](size_t state) { return EnumName(model::rm::NodeState(state)); }));
+  cluster.capacity = sums.capacity;
+  cluster.used = sums.used;
+  cluster.containers = sums.all.containers;
+  const auto count = [](const auto& counts, v1::Counts& by_name, auto state) {
+    for (size_t i = 0; i < counts.size(); ++i) {
+      if (counts[i] > 0) by_name.by_name[std::string(EnumName(decltype(state)(i)))] = counts[i];
+    }
+  };
+  count(sums.all.apps, cluster.apps, model::rm::AppState{});
+  count(sums.nodes, cluster.nodes, model::rm::NodeState{});
+  for (const auto& [reason, asks] : waiting_.counts()) cluster.waiting.by_name[std::string(EnumName(reason))] = asks;
+  return cluster;
 }
 
 /// A page of applications on its way to its answer.
@@ -150,16 +66,13 @@ struct Web::AppsAnswer {
   std::vector<std::optional<model::scheduler::Pending>> why;
 
   http::Response Make(base::Instant at) const {
-    Document::List list;
+    v1::Applications answer{.total = static_cast<int64_t>(page.total)};
     for (size_t i = 0; i < why.size(); ++i) {
-      Document document = ShortApp(page.rows[i]->app, page.rows[i]->usage, may[i], now);
-      if (why[i]) document.Add("pending", PendingDocument(*why[i], at));
-      list.push_back(std::move(document));
+      const AppRow& row = *page.rows[i];
+      v1::ListedApplication& one = answer.apps.emplace_back(ApplicationOf(row.app, row.usage, may[i], now));
+      if (why[i]) one.pending = PendingOf(*why[i], at);
     }
-    return http::JsonResponse(200, Document::Object()
-                                       .Add("total", static_cast<int64_t>(page.total))
-                                       .Add("apps", Document(std::move(list)))
-                                       .ToJson(""));
+    return http::JsonResponse(200, v1::Text(answer));
   }
 };
 
@@ -197,19 +110,15 @@ void Web::FindReasons(const std::shared_ptr<AppsAnswer>& answer, const Reply& re
   Aside("apps", reply, [answer, at = manager_.now()] { return answer->Make(at); });
 }
 
-Document MaintenanceDocument(const Maintenance& maintenance, const std::string* host) {
-  Document::List list;
+std::vector<v1::MaintenanceWindow> WindowsOf(const Maintenance& maintenance, const std::string* host) {
+  std::vector<v1::MaintenanceWindow> all;
   for (const auto& [name, windows] : maintenance.hosts()) {
     if (host && name != *host) continue;
     for (const Maintenance::Window& one : windows.all) {
-      list.push_back(Document::Object()
-                         .Add("host", name)
-                         .Add("from_ms", one.from_ms)
-                         .Add("until_ms", one.until_ms)
-                         .Add("by", one.user + " from " + one.peer));
+      all.push_back({name, one.from_ms, one.until_ms, one.user + " from " + one.peer});
     }
   }
-  return Document(std::move(list));
+  return all;
 }
 
 void Web::SurveyWaiting() {
@@ -225,41 +134,34 @@ void Web::SurveyWaiting() {
 
 void Web::OwnQueues(const Reply& reply) {
   Aside("queues", reply, [view = manager_.scheduler().GetQueues(), queues = manager_.queues()] {
-    return http::JsonResponse(200, QueuesDocument(view, *queues).ToJson(""));
+    return http::JsonResponse(200, v1::Text(QueuesOf(view, *queues)));
   });
 }
 
 namespace {
 
-Document ContainerOf(const Core& core, const Container& container) {
+v1::Container ContainerOf(const Core& core, const Container& container) {
   const model::rm::ContainerInfo info = core.InfoOf(container);
-  return Document::Object()
-      .Add("id", ToString(info.id))
-      .Add("state", EnumName(container.state))
-      .Add("node", ToString(info.address))
-      .Add("http_address", info.http_address)
-      .Add("resources", AmountDocument(info.resources))
-      .Add("priority", info.priority)
-      .Add("created_ms", info.created.ms);
+  return {.id = ToString(info.id),
+          .state = std::string(EnumName(container.state)),
+          .node = ToString(info.address),
+          .http_address = info.http_address,
+          .resources = info.resources,
+          .priority = info.priority,
+          .created_ms = info.created.ms};
 }
 
 }  // namespace
 
-// NodesDocument, with "drained": the hosts that operators took out, seen or not, and "maintenance": the windows of
-// hosts that have not ended.
 void Web::OwnNodes(const http::Request& request, const Reply& reply) {
   Aside("nodes", reply,
         [query = request.query, rows = NodeRows(manager_.core()), out = manager_.draining().hosts(),
-         windows = MaintenanceDocument(manager_.draining().maintenance(), nullptr)]() mutable {
-          Document::List drained;
-          for (const auto& [host, one] : out) {
-            drained.push_back(
-                Document::Object().Add("host", host).Add("since_ms", one.order.since_ms).Add("by", one.order.by));
-          }
-          return http::JsonResponse(200, NodesDocument(query, std::move(rows))
-                                             .Add("drained", Document(std::move(drained)))
-                                             .Add("maintenance", std::move(windows))
-                                             .ToJson(""));
+         windows = WindowsOf(manager_.draining().maintenance(), nullptr)]() mutable {
+          v1::Nodes nodes = NodesOf(query, std::move(rows));
+          nodes.drained.emplace();
+          for (const auto& [host, one] : out) nodes.drained->push_back({host, one.order.since_ms, one.order.by});
+          nodes.maintenance = std::move(windows);
+          return http::JsonResponse(200, v1::Text(nodes));
         });
 }
 
@@ -273,87 +175,69 @@ const Node* Web::FindNamed(const std::string& address) const {
 
 namespace {
 
-/// What is not known is left out.
-Document MeasuredDocument(const Node& node) {
-  Document document = Document::Object();
+v1::Measured MeasuredOf(const Node& node) {
+  v1::Measured measured;
   const auto known = [](int64_t amount) { return amount != model::MeasuredUse::kUnknown; };
   if (known(node.use.physical_bytes)) {
-    document.Add("memory_mib", MiB(node.use.physical_bytes));
-    document.Add("containers_memory_mib", MiB(node.containers_use.physical_bytes));
+    measured.memory_mib = MiB(node.use.physical_bytes);
+    measured.containers_memory_mib = MiB(node.containers_use.physical_bytes);
   }
   if (known(node.use.milli_cores)) {
-    document.Add("cores", Document::Double(Cores(node.use.milli_cores)));
-    document.Add("containers_cores", Document::Double(Cores(node.containers_use.milli_cores)));
+    measured.cores = Cores(node.use.milli_cores);
+    measured.containers_cores = Cores(node.containers_use.milli_cores);
   }
-  for (const auto& [key, amount] :
-       {std::pair("disk_bytes_per_second", node.use.disk_bytes), std::pair("disk_busy_per_mille", node.use.disk_busy),
-        std::pair("network_bytes_per_second", node.use.network_bytes),
-        std::pair("containers_disk_bytes_per_second", node.containers_use.disk_bytes)}) {
-    if (known(amount)) document.Add(key, amount);
-  }
-  return document;
+  const auto set = [&](std::optional<int64_t>& field, int64_t amount) {
+    if (known(amount)) field = amount;
+  };
+  set(measured.disk_bytes_per_second, node.use.disk_bytes);
+  set(measured.disk_busy_per_mille, node.use.disk_busy);
+  set(measured.network_bytes_per_second, node.use.network_bytes);
+  set(measured.containers_disk_bytes_per_second, node.containers_use.disk_bytes);
+  return measured;
 }
 
 }  // namespace
 
-// A node with what it measured last and the containers on it that the caller may see. Cost: all live containers.
-Document Web::OwnNode(const Node& node, const std::string& user) const {
-  Document document = ShortNode(NodeRows(manager_.core(), &node).front());
-  document.Add("measured", MeasuredDocument(node));
-  document.Add("maintenance", MaintenanceDocument(manager_.draining().maintenance(), &node.address.host));
-  if (IsGone(&node)) document.Add("node_gone", true);
-  Document::List containers;
+// Cost: all live containers.
+v1::NodeDetail Web::OwnNode(const Node& node, const std::string& user) const {
+  v1::NodeDetail detail{NodeOf(NodeRows(manager_.core(), &node).front()), MeasuredOf(node),
+                        WindowsOf(manager_.draining().maintenance(), &node.address.host)};
+  if (IsGone(&node)) detail.node_gone = true;
   const Viewer viewer = manager_.access().Of(user);
   manager_.core().ForEachApp([&](const App& app) {
     for (const Container* container : InOrder(app.containers)) {
       if (container->node != node.index) continue;
       if (!viewer.May(app, false)) return;
-      Document one = ContainerOf(manager_.core(), *container);
-      containers.push_back(std::move(one.Add("app", ToString(app.submission.id)).Add("user", app.submission.user)));
+      detail.running.push_back(
+          {ContainerOf(manager_.core(), *container), ToString(app.submission.id), app.submission.user});
     }
   });
-  return std::move(document.Add("running", Document(std::move(containers))));
+  return detail;
 }
 
-// An application with its attempts, its containers and why each of its asks waits.
-Document Web::OwnApp(const App& app, const std::string& user) const {
+v1::ApplicationDetail Web::OwnApp(const App& app, const std::string& user) const {
   const bool full = manager_.access().Of(user).May(app, false);
   const base::WallTime now = manager_.now_wall();
-  Document document = ShortApp(app, UsageRecordOf(app, now), full, now);
-  if (!full) {
-    const auto none = [] { return Document(Document::List{}); };
-    return std::move(
-        document.Add("diagnostics", "").Add("attempts", none()).Add("running", none()).Add("pending", none()));
-  }
-  document.Add("diagnostics", Core::VisibleDiagnostics(app));
-  document.Add("preemptable", fairlead::rm::TraitsOf(app.submission.tags).preemptable);
-  Document::List attempts;
+  v1::ApplicationDetail detail{ApplicationOf(app, UsageRecordOf(app, now), full, now)};
+  if (!full) return detail;
+  detail.diagnostics = Core::VisibleDiagnostics(app);
+  detail.preemptable = fairlead::rm::TraitsOf(app.submission.tags).preemptable;
   for (const auto& [number, attempt] : app.attempts) {
-    attempts.push_back(Document::Object()
-                           .Add("id", ToString(attempt.id))
-                           .Add("state", EnumName(attempt.state))
-                           .Add("master", attempt.master.id.value != 0 ? ToString(attempt.master.id) : "")
-                           .Add("node", attempt.master.id.value != 0 ? ToString(attempt.master.address) : "")
-                           .Add("http_address", attempt.master.http_address)
-                           .Add("exit_status", attempt.exit_status)
-                           .Add("diagnostics", attempt.diagnostics));
-    if (attempt.master.id.value != 0 && IsGone(manager_.core().FindNode(attempt.master.address))) {
-      attempts.back().Add("node_gone", true);
-    }
+    const bool placed = attempt.master.id.value != 0;
+    v1::Attempt& one = detail.attempts.emplace_back(
+        ToString(attempt.id), std::string(EnumName(attempt.state)), placed ? ToString(attempt.master.id) : "",
+        placed ? ToString(attempt.master.address) : "", attempt.master.http_address, attempt.exit_status,
+        attempt.diagnostics);
+    if (placed && IsGone(manager_.core().FindNode(attempt.master.address))) one.node_gone = true;
   }
-  Document::List containers;
   for (const fairlead::rm::Container* container : InOrder(app.containers)) {
-    containers.push_back(ContainerOf(manager_.core(), *container));
+    detail.running.push_back(ContainerOf(manager_.core(), *container));
   }
-  Document::List pending;
-  if (app.in_scheduler) {
-    for (const model::scheduler::Pending& one : manager_.scheduler().Why(app.index, manager_.now())) {
-      pending.push_back(PendingDocument(one, manager_.now()));
-    }
+  if (!app.in_scheduler) return detail;
+  for (const model::scheduler::Pending& one : manager_.scheduler().Why(app.index, manager_.now())) {
+    detail.pending.push_back(PendingOf(one, manager_.now()));
   }
-  return std::move(document.Add("attempts", Document(std::move(attempts)))
-                       .Add("running", Document(std::move(containers)))
-                       .Add("pending", Document(std::move(pending))));
+  return detail;
 }
 
 }  // namespace fairlead::process::rm

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "endpoints/v1/cluster.h"
 #include "process/rm/questions.h"
 #include "process/rm/web.h"
 #include "process/rm/web_resources.h"
@@ -12,7 +13,7 @@
 
 namespace fairlead::process::rm {
 
-using endpoints::rest::Document;
+namespace v1 = endpoints::v1;
 
 namespace {
 
@@ -36,8 +37,7 @@ std::string TargetOf(const std::string& name, const Query& query) {
 }
 
 http::Response NotTold(const base::Error& error) {
-  return http::JsonResponse(error.code == ENOENT ? 404 : 500,
-                            Document::Object().Add("error", error.message).ToJson(""));
+  return http::JsonResponse(error.code == ENOENT ? 404 : 500, v1::Text(v1::Error{error.message}));
 }
 
 }  // namespace
@@ -54,9 +54,7 @@ void Web::Past(const http::Request& request, const Segments& path, const Reply& 
     begin = [made, span = journal->span] {
       return [made, span] {
         const auto kept = span();
-        *made = kept ? http::JsonResponse(
-                           200, Document::Object().Add("from_ms", kept->from.ms).Add("to_ms", kept->to.ms).ToJson(""))
-                     : NotTold(kept.error());
+        *made = kept ? http::JsonResponse(200, v1::Text(v1::Past{kept->from.ms, kept->to.ms})) : NotTold(kept.error());
       };
     };
   } else {

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "endpoints/v1/cluster.h"
 #include "process/http/conf_page.h"
 #include "process/http/jmx.h"
 #include "process/rm/web_resources.h"
@@ -35,10 +36,6 @@ class Owed {
 };
 
 }  // namespace
-
-endpoints::rest::Document HaDocument(const std::string& id, const std::string& leader, base::Duration session) {
-  return endpoints::rest::Document::Object().Add("id", id).Add("leader", leader).Add("session_ms", session.millis());
-}
 
 WebPort::WebPort(env::Loop& loop, Standby standby)
     : standby_(std::move(standby)),
@@ -85,7 +82,8 @@ std::optional<http::Response> WebPort::OfThisProcess(const http::Request& reques
 void WebPort::Serve(http::Request request, http::Server::Reply reply) {
   if (request.path == "/fairlead/v1/ha") {
     const Membership now = standby_.membership();
-    return reply(http::JsonResponse(200, HaDocument(now.id, now.leader, now.session).ToJson("")));
+    return reply(
+        http::JsonResponse(200, endpoints::v1::Text(endpoints::v1::Ha{now.id, now.leader, now.session.millis()})));
   }
   if (web_ && standby_.acting()) {
     const auto owed = std::make_shared<Owed>(std::move(reply));

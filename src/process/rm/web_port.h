@@ -9,7 +9,6 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "endpoints/rest/configuration.h"
-#include "endpoints/rest/document.h"
 #include "env/loop.h"
 #include "env/net.h"
 #include "process/http/known_hosts.h"
@@ -17,9 +16,6 @@
 #include "process/rm/web.h"
 
 namespace fairlead::process::rm {
-
-/// /fairlead/v1/ha: who leads, and how fast a death is noticed. Of a manager that runs alone all is empty.
-endpoints::rest::Document HaDocument(const std::string& id, const std::string& leader, base::Duration session);
 
 /// The web port of one of several resource managers: open from the process' start to its end. While the manager acts,
 /// its pages are served; else visitors are sent to the active one, or told to come back, except for what they want to

@@ -6,9 +6,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/time.h"
 #include "endpoints/rest/document.h"
+#include "endpoints/v1/nodes.h"
 #include "process/http/server.h"
 #include "process/rm/delegation_tokens.h"
 #include "process/rm/maintenance.h"
@@ -28,8 +30,6 @@ struct Bounds {
 };
 endpoints::rest::Document ResourceDocument(const model::Resources& resources,
                                            const std::optional<Bounds>& bounds = std::nullopt);
-/// Fairlead's own: memory_mib, vcores, and other types by their names.
-endpoints::rest::Document AmountDocument(const model::Resources& resources);
 
 using Query = std::map<std::string, std::string>;
 /// The query's value; empty when it has none.
@@ -47,7 +47,7 @@ struct ClusterFacts {
 };
 endpoints::rest::Document ClusterDocument(const ClusterFacts& facts);
 /// Maintenance windows, of one host alone where `host` is not null.
-endpoints::rest::Document MaintenanceDocument(const Maintenance& maintenance, const std::string* host);
+std::vector<endpoints::v1::MaintenanceWindow> WindowsOf(const Maintenance& maintenance, const std::string* host);
 /// dao/AppTimeoutInfo.
 endpoints::rest::Document TimeoutDocument(const App& app, base::WallTime now);
 
