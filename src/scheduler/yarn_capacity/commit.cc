@@ -116,7 +116,7 @@ class Decision {
   /// AbstractLeafQueue.accept and those above it.
   bool QueuesAccept() {
     if (from_reservation()) return true;
-    const Resources limit = UserLimit(books_, proposal_.attempt, partition_, proposal_.mode, nullptr);
+    const Resources limit = UserLimit(books_, attempt_.queue, proposal_.attempt, partition_, proposal_.mode, nullptr);
     const User* user = books_.queues[attempt_.queue].own.users.Find(attempt_.user);
     if (user == nullptr) return false;
     if (calc_.Greater(books_.cluster(), user->usage.used(partition_) - released_size_, limit)) return false;
