@@ -139,6 +139,8 @@ class Decision {
     ++attempt_.held;
     const KeyLines* lines = attempt_.asks.Find(proposal_.key);
     if (lines->Any()->partition != partition_) books_.asked_labels[number] = lines->Any()->partition;
+    const std::string& leaf = books_.queues[attempt_.queue].name;
+    if (books_.queues.names().Ambiguous(leaf)) books_.named_ambiguously.insert(number);
     return slot;
   }
 
