@@ -157,7 +157,9 @@ void Player::Apply(const std::string& op, const json& step, json& out) {
   Do(op, step, out);
   if (Last<ms::CallRefused>() != nullptr) {
     const model::Refusal why = Last<ms::CallRefused>()->refused.why;
-    if (op == "addApp" && why != model::Refusal::kBadPlacement) {
+    if (op == "addApp" && why == model::Refusal::kBadQueueName) {
+      out["error"] = "YarnRuntimeException";
+    } else if (op == "addApp" && why != model::Refusal::kBadPlacement) {
       out["rejected"] = true;
     } else if (op == "reload") {
       out["error"] = "IOException";

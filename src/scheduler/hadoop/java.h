@@ -1,6 +1,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -31,6 +32,11 @@ inline int32_t ToInt(double x) {
   if (x >= 2147483647.0) return INT32_MAX;
   if (x <= -2147483648.0) return INT32_MIN;
   return static_cast<int32_t>(x);
+}
+/// Math.round: halves go up, NaN gives 0. Not floor(x + 0.5), which takes what lies just below a half up, too.
+inline int64_t Round(double x) {
+  const double below = std::floor(x);
+  return ToLong(x - below >= 0.5 ? below + 1 : below);
 }
 /// (int) Math.signum(x): NaN gives 0.
 inline int Sign(double x) { return x > 0 ? 1 : (x < 0 ? -1 : 0); }

@@ -22,6 +22,17 @@ TEST(Java, CastsTruncateAndSaturate) {
   EXPECT_EQ(Sign(std::numeric_limits<double>::quiet_NaN()), 0);
 }
 
+TEST(Java, RoundTakesHalvesUp) {
+  EXPECT_EQ(Round(0.5), 1);
+  EXPECT_EQ(Round(0.49999999999999994), 0);  // + 0.5 is 1.0 in doubles
+  EXPECT_EQ(Round(-0.5), 0);
+  EXPECT_EQ(Round(-1.5), -1);
+  EXPECT_EQ(Round(-1e-20), 0);
+  EXPECT_EQ(Round(4503599627370497.0), 4503599627370497);
+  EXPECT_EQ(Round(1e300), INT64_MAX);
+  EXPECT_EQ(Round(std::numeric_limits<double>::quiet_NaN()), 0);
+}
+
 TEST(Java, StringHashesAreJavas) {
   EXPECT_EQ(HashOfString(""), 0);
   EXPECT_EQ(HashOfString("hello"), 99162322);

@@ -91,15 +91,16 @@ void Activate(Books& books, QueueId id) {
   }
 }
 
-Resources UserLimit(Books& books, AttemptId id, PartitionId partition, Mode mode, const Resources* known) {
+Resources UserLimit(Books& books, QueueId leaf_id, AttemptId id, PartitionId partition, Mode mode,
+                    const Resources* known) {
   Attempt& attempt = books.attempts[id];
-  Queue& leaf = books.queues[attempt.queue];
+  Queue& leaf = books.queues[leaf_id];
   User* user = leaf.own.users.Find(attempt.user);
   if (user == nullptr) return {};
   const Resources limit =
       known != nullptr ? *known : leaf.own.users.LimitForActive(user, partition, mode, books.BasisOf(leaf));
   leaf.own.headroom_limit = leaf.own.pass_limit;
-  attempt.headroom_of = attempt.queue;
+  attempt.headroom_of = leaf_id;
   attempt.headroom_user = user->born;
   return limit;
 }

@@ -19,8 +19,9 @@ Resources UpdateMasterLimit(Books& books, Queue& leaf, PartitionId partition);
 Resources UserMasterLimit(const Books& books, const Queue& leaf, PartitionId partition, const std::string& user_name);
 /// activateApplications: pending ones whose masters fit begin to be served.
 void Activate(Books& books, QueueId id);
-/// computeUserLimitAndSetHeadroom: the limit of the attempt's user (`known`: computed in this pass before).
-Resources UserLimit(Books& books, AttemptId id, PartitionId partition, Mode mode, const Resources* known);
+/// computeUserLimitAndSetHeadroom: the limit of the attempt's user (`known`: computed in this pass before) in the leaf
+/// that is looked at, which a moved attempt may have left.
+Resources UserLimit(Books& books, QueueId leaf, AttemptId id, PartitionId partition, Mode mode, const Resources* known);
 /// Puts applications whose usage changed to their new places in the leaf's order.
 void RefreshOrder(Books& books, Queue& leaf);
 /// FiCaSchedulerApp.getHeadroom.

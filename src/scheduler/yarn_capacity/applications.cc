@@ -112,10 +112,10 @@ struct Target {
 };
 
 /// CapacityScheduler.getOrCreateQueueFromPlacementContext.
-QueueId FindOrMake(Books& books, const Target& target) {
+QueueId FindOrMake(Books& books, const Target& target, CapacityProblem& problem) {
   const QueueId known = books.queues.Find(target.queue);
   if (known.valid() || books.queues.names().Ambiguous(target.queue)) return known;
-  return MakeQueue(books, target.queue);
+  return MakeQueue(books, target.queue, problem);
 }
 
 void Add(Books& books, const ms::AppAdded& event, QueueId queue, int32_t priority) {
@@ -150,7 +150,9 @@ void Apply(Books& books, const ms::AppAdded& event) {
                      std::to_string(books.file.maximum_applications) +
                      "; wait until one ends, or raise maximum-applications"});
   }
-  const QueueId queue = FindOrMake(books, target);
+  CapacityProblem problem;
+  const QueueId queue = FindOrMake(books, target, problem);
+  if (problem) return Refuse(books, event.token, Refusal::kBadQueueName, {target.queue, problem.message});
   if (!queue.valid() || !books.queues[queue].leaf) {
     std::vector<std::string> about = {target.queue};
     if (event.recovering) {
@@ -291,10 +293,21 @@ void Apply(Books& books, const ms::AppRemoved& event) {
   if (current.valid()) FreeIfGone(books, current);
 }
 
+/// A fair order takes up again what was removed from it and touched, and a leaf activates what it still lists as
+/// waiting: as in Hadoop, such an attempt is served with nothing from then on.
+static bool IsListed(const Books& books, AttemptId id) {
+  const auto lists = [&](QueueId leaf) {
+    return books.queues.Has(leaf) &&
+           (books.queues[leaf].own.active.Knows(id) || books.queues[leaf].own.pending.Has(id));
+  };
+  const Attempt& attempt = books.attempts[id];
+  return lists(attempt.queue) || std::any_of(attempt.moved_from.begin(), attempt.moved_from.end(), lists);
+}
+
 void FreeIfGone(Books& books, AttemptId id) {
   if (!books.attempts.Has(id)) return;
   Attempt& attempt = books.attempts[id];
-  if (!attempt.stopped || attempt.held > 0 || books.apps.Current(attempt.app) == id) return;
+  if (!attempt.stopped || attempt.held > 0 || books.apps.Current(attempt.app) == id || IsListed(books, id)) return;
   attempt.blacklist.Clear(books.names);
   attempt.asks.Clear(books.names);
   books.attempts.Remove(id);
@@ -314,6 +327,12 @@ bool LabelsAllowed(Books& books, AttemptId id, const Queue& target) {
 
 }  // namespace
 
+/// A moved container knows its leaf by the full path.
+static void MoveContainer(Books& books, ContainerSlot slot, QueueId source, QueueId target) {
+  MoveCharge(books, slot, source, target);
+  books.named_ambiguously.erase(books.containers[slot].id);
+}
+
 /// CapacityScheduler.preValidateMoveApplication, moveApplication.
 void Apply(Books& books, const ms::AppMoved& event) {
   if (!books.apps.Alive(event.app)) return Refuse(books, event.token, Refusal::kMoveUnknownApplication);
@@ -331,13 +350,14 @@ void Apply(Books& books, const ms::AppMoved& event) {
     return Refuse(books, event.token, Refusal::kMoveQueueFull, {event.queue, books.queues[target].path});
   }
   if (id.valid()) {
-    for (const ContainerSlot slot : LiveInOrder(books, id)) MoveCharge(books, slot, source, target);
-    for (const ContainerSlot slot : ReservedInOrder(books, id)) MoveCharge(books, slot, source, target);
+    for (const ContainerSlot slot : LiveInOrder(books, id)) MoveContainer(books, slot, source, target);
+    for (const ContainerSlot slot : ReservedInOrder(books, id)) MoveContainer(books, slot, source, target);
     if (!books.attempts[id].stopped) {
       RemoveAttempt(books, id, source);
       SubmitAttempt(books, id, target);
     }
     MoveAsks(books, id, source, target);
+    if (source != target) books.attempts[id].moved_from.push_back(source);
     books.attempts[id].queue = target;
   }
   AppFinished(books.queues[source]);

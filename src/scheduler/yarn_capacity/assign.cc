@@ -176,7 +176,7 @@ class Offer {
         }
         if (!books_.file.continue_looking || reserved.IsZero()) check_queue = false;
       }
-      if (!UserMayGet(leaf, attempt_id, reserved, known, limits)) {
+      if (!UserMayGet(id, attempt_id, reserved, known, limits)) {
         record_.OfApp(attempt_id, ActivityState::kRejected, "Queue hits user max-capacity limit");
         continue;
       }
@@ -207,16 +207,16 @@ class Offer {
     return books_.user_limits.Of(id, books_.queues[id].own.users.version(), partition_, mode_ == Mode::kIgnore);
   }
 
-  bool UserMayGet(const Queue& leaf, AttemptId id, const Resources& reserved, KnownLimits& known, Limits& limits) {
+  bool UserMayGet(QueueId leaf, AttemptId id, const Resources& reserved, KnownLimits& known, Limits& limits) {
     const Attempt& attempt = books_.attempts[id];
     const auto held = known.find(attempt.user);
     const Resources limit =
-        UserLimit(books_, id, partition_, mode_, held == known.end() ? nullptr : &held->second.limit);
+        UserLimit(books_, leaf, id, partition_, mode_, held == known.end() ? nullptr : &held->second.limit);
     UserLimitCache::Known& cached =
         held == known.end() ? known.emplace(attempt.user, UserLimitCache::Known{limit, true, {}}).first->second
                             : held->second;
     if (!cached.may_get && reserved.FitsIn(cached.reservation)) return false;
-    const bool may = UserMayGet(leaf, attempt, limit, limits);
+    const bool may = UserMayGet(books_.queues[leaf], attempt, limit, limits);
     if (!may && cached.reservation.FitsIn(reserved)) {
       cached.may_get = false;
       cached.reservation = reserved;

@@ -68,10 +68,11 @@ struct Attempt : hadoop::AppAttempt {
   Usage headroom_usage;                        // of that user, if the leaf has forgotten it since
   std::vector<model::ContainerId> to_preempt;  // marked since the last allocate call
   Resources unconfirmed;                       // proposed and not yet decided
+  std::vector<QueueId> moved_from;
   FL_STATE(blacklist, queue, stopped, master, asks, app, number, start_ms, used, live, numbers, reserved_nodes,
            reserved, in_use, user, priority, start, runnable, recovering, master_partition, usage, cached_used,
            cached_pending, counts, most_live, held, requested_partitions, headroom_of, headroom_user, headroom_usage,
-           to_preempt, unconfirmed)
+           to_preempt, unconfirmed, moved_from)
 };
 
 /// What an application's master is to get, as the submission said it.
@@ -118,6 +119,9 @@ struct Books {
   model::CapacityQueues file;  // in force
   /// Labels that dynamic queues took from their parents' templates (ConfiguredNodeLabels).
   std::map<std::string, std::set<std::string>> labels_of_path;
+  /// By path: what dynamic queues that are gone had of templates. It stays in the configuration in force, for another
+  /// of the same path (AutoCreatedQueueTemplate.setTemplateEntriesForChild).
+  std::map<std::string, model::CapacityQueueSettings> left_keys;
   Names names;
   hadoop::Containers containers;
   hadoop::Nodes nodes;
@@ -134,6 +138,9 @@ struct Books {
   Killable killable;
   /// Labels that containers were asked for with, where it is not that of their node.
   std::map<model::ContainerId, PartitionId> asked_labels;
+  /// Containers that know their leaf by a name that was that of several queues when they came (RMContainerImpl's
+  /// queue).
+  std::set<model::ContainerId> named_ambiguously;
   Rounds rounds;
   ProposalPasses passes;
   ManagedLeaves managed;
@@ -150,9 +157,9 @@ struct Books {
   LimitBasis BasisOf(const Queue& leaf) const {
     return {calc, partitions, leaf.shares, config.minimum_allocation, config.quirks};
   }
-  FL_STATE_PART(now_ms, file, labels_of_path, names, containers, nodes, apps, app_priority, master_asks, attempts,
-                starts, partitions, queues, user_limits, parallel, killable, asked_labels, rounds, passes, managed,
-                new_masters, preempt_due_ms, queue_check_due_ms)
+  FL_STATE_PART(now_ms, file, labels_of_path, left_keys, names, containers, nodes, apps, app_priority, master_asks,
+                attempts, starts, partitions, queues, user_limits, parallel, killable, asked_labels, named_ambiguously,
+                rounds, passes, managed, new_masters, preempt_due_ms, queue_check_due_ms)
 };
 
 /// The label that a container was asked for with (RMContainer.getNodeLabelExpression).

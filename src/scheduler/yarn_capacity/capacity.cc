@@ -296,7 +296,8 @@ void RefreshLeaf(Books& books, QueueId id, const Resources& limit, bool sizes_kn
   UpdateUsedShares(books, queue);
   Activate(books, id);
   leaf.users.Outdate();
-  for (const AttemptId attempt : leaf.active.InOrder()) UserLimit(books, attempt, kNoLabel, Mode::kRespect, nullptr);
+  for (const AttemptId attempt : leaf.active.InOrder())
+    UserLimit(books, id, attempt, kNoLabel, Mode::kRespect, nullptr);
 }
 
 }  // namespace fairlead::scheduler::yarn_capacity

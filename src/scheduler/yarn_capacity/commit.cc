@@ -116,7 +116,7 @@ class Decision {
   /// AbstractLeafQueue.accept and those above it.
   bool QueuesAccept() {
     if (from_reservation()) return true;
-    const Resources limit = UserLimit(books_, proposal_.attempt, partition_, proposal_.mode, nullptr);
+    const Resources limit = UserLimit(books_, attempt_.queue, proposal_.attempt, partition_, proposal_.mode, nullptr);
     const User* user = books_.queues[attempt_.queue].own.users.Find(attempt_.user);
     if (user == nullptr) return false;
     if (calc_.Greater(books_.cluster(), user->usage.used(partition_) - released_size_, limit)) return false;
@@ -139,6 +139,8 @@ class Decision {
     ++attempt_.held;
     const KeyLines* lines = attempt_.asks.Find(proposal_.key);
     if (lines->Any()->partition != partition_) books_.asked_labels[number] = lines->Any()->partition;
+    const std::string& leaf = books_.queues[attempt_.queue].name;
+    if (books_.queues.names().Ambiguous(leaf)) books_.named_ambiguously.insert(number);
     return slot;
   }
 

@@ -157,6 +157,7 @@ void DropReservation(Books& books, ContainerSlot slot) {
   Charge(books, leaf, slot, size, partition, -1);
   ChargeAbove(books, leaf, size, partition, -1);
   books.asked_labels.erase(container.id);
+  books.named_ambiguously.erase(container.id);
   books.attempts[attempt].numbers.Forget(container.id.value, slot);
   books.containers.SetState(slot, ContainerState::kEnded);
   FreeIfGone(books, slot);
@@ -188,6 +189,7 @@ static void ReturnRoom(Books& books, ContainerSlot slot, PartitionId partition) 
   Charge(books, leaf, slot, container.resources, partition, -1);
   ChargeAbove(books, leaf, container.resources, partition, -1);
   books.asked_labels.erase(container.id);
+  books.named_ambiguously.erase(container.id);
 }
 
 void Complete(Books& books, ContainerSlot slot, const Ending& ending) {

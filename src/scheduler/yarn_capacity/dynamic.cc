@@ -38,7 +38,7 @@ bool FindMissing(const Books& books, const std::string& leaf, std::vector<std::s
 }
 
 /// ParentQueue.addDynamicChildQueue.
-QueueId AddChild(Books& books, QueueId parent, const std::string& path, bool leaf) {
+QueueId AddChild(Books& books, QueueId parent, const std::string& path, bool leaf, CapacityProblem& problem) {
   if (const QueueId known = books.queues.names().FindPath(path); known.valid()) return known;
   const int32_t most = KeysOf(books, books.queues[parent]).max_queues.value_or(1000);
   const std::vector<QueueId> children = books.queues[parent].children;
@@ -48,8 +48,9 @@ QueueId AddChild(Books& books, QueueId parent, const std::string& path, bool lea
   if (!weights && books.file.legacy_queue_mode) return {};
   const QueueId id = books.queues.Make(path, parent, leaf);
   books.queues[id].dynamic = true;
-  if (SetUp(books, id)) {
+  if (CapacityProblem found = SetUp(books, id)) {
     books.queues.Drop(id);
+    if (found.fault != model::CapacityFault::kIo) problem = std::move(found);
     return {};
   }
   books.queues[parent].children.push_back(id);
@@ -69,6 +70,7 @@ bool IsIdle(const Books& books, const Queue& queue) {
 /// ParentQueue.removeChildQueue.
 void Remove(Books& books, QueueId id) {
   const QueueId parent = books.queues[id].parent;
+  books.left_keys[books.queues[id].path] = KeysOf(books, books.queues[id]);
   books.queues.names().Remove(books.queues[id]);
   std::erase(books.queues[parent].children, id);
   books.user_limits.Forget(id);
@@ -83,7 +85,7 @@ void Remove(Books& books, QueueId id) {
 
 }  // namespace
 
-QueueId MakeQueue(Books& books, const std::string& path) {
+QueueId MakeQueue(Books& books, const std::string& path, CapacityProblem& problem) {
   if (HasEmptyPart(path)) return {};
   const QueueId above = books.queues.Find(PathAbove(path));
   if (above.valid() && IsManaged(books, books.queues[above])) {
@@ -94,11 +96,11 @@ QueueId MakeQueue(Books& books, const std::string& path) {
   if (!FindMissing(books, path, missing)) return {};
   QueueId parent = books.queues.Find(missing.empty() ? PathAbove(path) : PathAbove(missing.front()));
   for (const std::string& one : missing) {
-    parent = AddChild(books, parent, one, false);
+    parent = AddChild(books, parent, one, false, problem);
     if (!parent.valid()) return {};
   }
   const std::string leaf = books.queues[parent].path + path.substr(path.rfind('.'));
-  const QueueId made = AddChild(books, parent, leaf == path ? path : leaf, true);
+  const QueueId made = AddChild(books, parent, leaf == path ? path : leaf, true, problem);
   return made;
 }
 
@@ -106,8 +108,8 @@ QueueId MakeQueue(Books& books, const std::string& path) {
 void RemoveIdleQueues(Books& books) {
   std::set<std::string> idle;
   std::vector<std::string> sent;
-  for (const auto& [path, id] : books.queues.names().paths()) {
-    if (!IsIdle(books, books.queues[id])) continue;
+  for (const std::string& path : books.queues.names().InHashOrder()) {
+    if (!IsIdle(books, books.queues[books.queues.names().FindPath(path)])) continue;
     if (books.rounds.idle_queues.contains(path)) {
       sent.push_back(path);
     } else {

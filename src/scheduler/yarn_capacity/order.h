@@ -39,6 +39,8 @@ class AppOrder {
   bool size_based() const { return size_based_; }
   size_t size() const { return entries_.size(); }
   bool Has(AttemptId id) const { return id.value < ranks_.size() && ranks_[id.value].in; }
+  /// It is there, or will be when the order is refreshed.
+  bool Knows(AttemptId id) const { return Has(id) || touched_.contains(id); }
 
   void Add(AttemptId id, const Rank& rank);
   /// Whether it was there. It is not looked at again either.

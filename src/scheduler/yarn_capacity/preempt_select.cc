@@ -48,7 +48,8 @@ void DeductSelected(PreemptRoundState& round) {
     const Container& container = round.books.containers[slot];
     if (!round.books.nodes.Alive(container.node)) continue;
     const QueueId leaf = round.books.attempts[container.attempt].queue;
-    if (round.books.queues.names().Ambiguous(round.books.queues[leaf].name)) {
+    if (round.books.named_ambiguously.contains(id) &&
+        round.books.queues.names().Ambiguous(round.books.queues[leaf].name)) {
       round.failure = "the name " + round.books.queues[leaf].name + " is that of several queues";
       return;
     }

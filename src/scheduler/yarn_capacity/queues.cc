@@ -1,9 +1,14 @@
 #include "scheduler/yarn_capacity/queues.h"
 
+#include <algorithm>
+
+#include "scheduler/hadoop/java.h"
+
 namespace fairlead::scheduler::yarn_capacity {
 
 void QueueNames::Add(const Queue& queue, QueueId id) {
   paths_[queue.path] = id;
+  most_ = std::max(most_, paths_.size());
   if (queue.name != "root") of_name_[queue.name].insert(queue.path);
 }
 
@@ -13,6 +18,18 @@ void QueueNames::Remove(const Queue& queue) {
   if (of_name == of_name_.end()) return;
   of_name->second.erase(queue.path);
   if (of_name->second.empty()) of_name_.erase(of_name);
+}
+
+std::vector<std::string> QueueNames::InHashOrder() const {
+  std::vector<std::string> all;
+  std::vector<int32_t> hashes;
+  for (const auto& [path, id] : paths_) {
+    all.push_back(path);
+    hashes.push_back(hadoop::java::HashOfString(path));
+  }
+  std::vector<std::string> order;
+  for (const uint32_t i : hadoop::java::HashOrder(hashes, hadoop::java::HashCapacity(most_))) order.push_back(all[i]);
+  return order;
 }
 
 QueueId QueueNames::FindPath(std::string_view path) const {

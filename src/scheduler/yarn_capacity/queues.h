@@ -113,11 +113,14 @@ class QueueNames {
   bool Ambiguous(std::string_view name) const;
   /// In order of their paths.
   const std::map<std::string, QueueId, std::less<>>& paths() const { return paths_; }
-  FL_STATE(paths_, of_name_)
+  /// The paths in the order of a Java HashMap (CSQueueStore.getFullNameQueues). O(queues log queues).
+  std::vector<std::string> InHashOrder() const;
+  FL_STATE(paths_, of_name_, most_)
 
  private:
   std::map<std::string, QueueId, std::less<>> paths_;
   std::map<std::string, std::set<std::string>, std::less<>> of_name_;
+  size_t most_ = 0;  // paths at once, ever
 };
 
 /// The path of the queue above; empty: none.

@@ -99,6 +99,7 @@ CapacityQueueSettings KeysOf(const Books& books, const Queue& queue) {
     if (own_factor || !settings.user_limit_factor) settings.user_limit_factor = -1.0F;
     if (own_percent || !settings.am_percent.contains("")) settings.am_percent[""] = 1.0F;
   }
+  if (const auto left = books.left_keys.find(queue.path); left != books.left_keys.end()) Fill(settings, left->second);
   return settings;
 }
 

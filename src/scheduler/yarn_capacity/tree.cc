@@ -400,10 +400,12 @@ CapacityProblem ReadAgain(Books& books) {
 
 CapacityProblem Reload(Books& books, const model::CapacityQueues& file) {
   const model::CapacityQueues old = std::exchange(books.file, file);
+  auto old_left = std::exchange(books.left_keys, {});
   // The calculator is read once, at the start.
   books.file.dominant = old.dominant;
   if (CapacityProblem problem = ReadAgain(books)) {
     books.file = old;
+    books.left_keys = std::move(old_left);
     if (!books.config.quirks.refused_reload_stays) ReadAgain(books);
     return problem;
   }

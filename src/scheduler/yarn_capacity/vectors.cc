@@ -112,8 +112,7 @@ class Driver {
 
   /// DefaultQueueResourceRoundingStrategy.
   static double Rounded(double value, CapacityUnit unit) {
-    if (unit != CapacityUnit::kWeight) return std::floor(value);
-    return value != value ? 0 : std::floor(value + 0.5);  // Math.round
+    return unit == CapacityUnit::kWeight ? static_cast<double>(hadoop::java::Round(value)) : std::floor(value);
   }
 
   /// ResourceCalculationDriver.calculateResourceOnChild, setChildResources, validateCalculatedResources.
