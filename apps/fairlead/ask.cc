@@ -1,14 +1,13 @@
 #include "ask.h"
 
 #include <cstdio>
-#include <fstream>
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <sstream>
 
 #include "base/text.h"
 #include "cluster_command.h"
+#include "env_posix/posix_loop.h"
 #include "process/ask/change.h"
 #include "process/http/http.h"
 #include "table.h"
@@ -87,12 +86,9 @@ int WhatIf(const Command& command, Cluster& cluster, const WhatIfOptions& option
     for (const std::string& value : values) body["changes"].push_back(name + " " + value);
   }
   if (!options.queues_file.empty()) {
-    std::ifstream file(options.queues_file);
-    std::ostringstream text;
-    if (!file || !(text << file.rdbuf())) {
-      return Complain(command.name, options.queues_file + ": cannot be read", kNotFound);
-    }
-    body["queues_file"] = text.str();
+    const auto text = env_posix::MakePosixDisk()->ReadFile(options.queues_file, uint64_t{16} << 20);
+    if (!text) return Complain(command.name, text.error().message, kNotFound);
+    body["queues_file"] = *text;
   }
   if (!options.ahead.empty()) body["for"] = options.ahead;
   const auto answer =

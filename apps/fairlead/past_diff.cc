@@ -1,6 +1,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/did_you_mean.h"
 #include "base/text.h"
 #include "env_posix/posix_loop.h"
 #include "past.h"
@@ -44,7 +45,10 @@ int DiffJournal(const PastOptions& options) {
   }
   auto other = Other(options.diff, recorded->configuration);
   if (!other) {
-    return Complain(kCommand, "--diff: " + other.error().message, other.error().code == ENOENT ? kNotFound : kUsage);
+    const bool missing = other.error().code == ENOENT;
+    const std::string profile =
+        missing ? "; nor is it a profile" + base::DidYouMean(options.diff, profiles::Names()) : "";
+    return Complain(kCommand, "--diff: " + other.error().message + profile, missing ? kNotFound : kUsage);
   }
   Sides sides{std::move(recorded->configuration), std::move(*other)};
   if (profiles::Find(options.diff) != nullptr) sides.written = &sides.from;

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 
 #include "base/text.h"
 #include "commands.h"
@@ -39,6 +40,10 @@ void Print(const process::rm::Happening& one) {
 
 int Replay(const ReplayOptions& options) {
   const auto disk = env_posix::MakePosixDisk();
+  if (std::filesystem::is_directory(options.past.journal)) {
+    return Complain("replay", options.past.journal + " is a directory; name one file of it, such as rm.journal",
+                    kUsage);
+  }
   auto file = shell::OpenSegment::Read(*disk, options.past.journal);
   if (!file) {
     const auto there = disk->Stat(options.past.journal);

@@ -26,7 +26,7 @@ struct CapacityChange {
 
 /// The keys of a capacity-scheduler.xml after the change (ConfigurationUpdateAssembler). An Error says in Hadoop's
 /// words which queue cannot be added or removed, or that there would be more than a file may have; whether the queues
-/// make sense is the scheduler's to say. O(keys x queues of the change).
+/// make sense is the scheduler's to say. O((keys + change) log keys).
 base::Result<Properties> WithChange(Properties keys, const CapacityChange& change);
 
 }  // namespace fairlead::config

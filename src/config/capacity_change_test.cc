@@ -81,6 +81,16 @@ TEST(CapacityChange, RemovesBeforeItAdds) {
   EXPECT_EQ(*keys, Keys({{"root.queues", "a"}, {"root.a.state", "STOPPED"}, {"root.a.capacity", "7"}}));
 }
 
+TEST(CapacityChange, AListThatAnAddedQueueBringsCounts) {
+  EXPECT_EQ(*WithChange(Keys({{"root.queues", "a"}}), Add({{"root.b", {{"queues", "c, d"}}}, {"root.b.e", {}}})),
+            Keys({{"root.queues", "a,b"}, {"root.b.queues", "c,d,e"}}));
+  EXPECT_EQ(WithChange(kKeys, Add({{"root.b", {}}})).error().message, "Can't add existing queue root.b");
+  // With the queue goes its list, also the one that this change has made.
+  EXPECT_EQ(
+      *WithChange(kKeys, {.remove = {"root.b.one", "root.b"}, .add = {{"root.b", {}}}, .update = {}, .global = {}}),
+      Keys({{"root.queues", "a,b"}, {"root.a.capacity", "50"}, {"root.b-one.x", "another queue"}}));
+}
+
 TEST(CapacityChange, SaysWhatCannotBeDone) {
   const auto refusal = [](const CapacityChange& change) { return WithChange(kKeys, change).error().message; };
   EXPECT_EQ(refusal(Remove({"root"})), "Can't remove queue root");

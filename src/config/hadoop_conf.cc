@@ -195,7 +195,10 @@ std::optional<std::string> HadoopConf::Find(const std::string& key) const {
   return std::nullopt;
 }
 
-bool HadoopConf::IsSet(const std::string& key) const { return entries_.contains(key); }
+bool HadoopConf::IsSet(const std::string& key) const {
+  asked_.insert(key);
+  return entries_.contains(key);
+}
 
 HadoopConf::Origin HadoopConf::OriginOf(const std::string& key) const {
   const auto found = entries_.find(key);

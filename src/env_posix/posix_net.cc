@@ -5,6 +5,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <cerrno>
 #include <string>
 
 #include "env_posix/acceptor_internal.h"
@@ -28,6 +29,14 @@ Connection::Ends EndsOf(const tcp::socket& socket) {
   error_code peer_error, local_error;
   const tcp::endpoint peer = socket.remote_endpoint(peer_error), local = socket.local_endpoint(local_error);
   return {ToEndpoint(peer_error, peer), ToEndpoint(local_error, local)};
+}
+
+/// What to do where nobody can listen, to be said behind the reason.
+std::string Remedy(int error) {
+  if (error == EADDRINUSE) return "; end what listens there ('ss -ltnp' names it), or set another port";
+  if (error == EADDRNOTAVAIL) return "; this machine has no such address";
+  if (error == EACCES) return "; ports below 1024 are for root";
+  return "";
 }
 
 std::unique_ptr<env::Stream> MakeStream(SocketHost& host, tcp::socket socket, Connection::Ends ends) {
@@ -131,7 +140,10 @@ base::Result<std::unique_ptr<env::Listener>> ListenOn(SocketHost& host, const en
   if (!error) acceptor.set_option(tcp::acceptor::reuse_address(true), error);
   if (!error) acceptor.bind(address, error);
   if (!error) acceptor.listen(1024, error);
-  if (error) return base::Error{"cannot listen on " + endpoint.ToString() + ": " + error.message(), error.value()};
+  if (error) {
+    return base::Error{"cannot listen on " + endpoint.ToString() + ": " + error.message() + Remedy(error.value()),
+                       error.value()};
+  }
   const env::Endpoint local = ToEndpoint(error, acceptor.local_endpoint(error));
   // Connections begin with the listener's; those from elsewhere get the system's back. The other way round would come
   // too late: a connection that has begun to be paced stays so.

@@ -25,6 +25,7 @@ import cluster as lab  # noqa: E402
 import peers  # noqa: E402
 import registers  # noqa: E402
 import registry  # noqa: E402
+import strangers  # noqa: E402
 
 peers.BINARY = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build")) / "fairlead"
 LCE = "org.apache.hadoop.yarn.server.nodemanager.LinuxContainerExecutor"
@@ -413,6 +414,28 @@ class Harm(Node):
         for path in ("stdout", "stderr", "f1"):
             self.page(f"/ws/v1/node/containerlogs/{self.container(app)}/{path}")
         self.assert_node_lives()
+
+
+    def test_logs_of_control_characters_and_without_end_hold_nobody(self):
+        """A page of them has several times their bytes, and an errand among a user's files brings 16 MiB."""
+        app = self.submit(EVE, f"cd {self.logs}/*/$CONTAINER_ID; head -c 3M /dev/zero > zeros; head -c 40M /dev/zero | tr '\\0' '\\1' > ones; truncate -s 1T endless;"
+                               f"touch {self.eves}/done; sleep 60")
+        until((self.eves / "done").exists, "the logs")
+        container = self.container(app)
+        host, port = self.cluster.get("/ws/v1/cluster/nodes")["nodes"]["node"][0]["nodeHTTPAddress"].rsplit(":", 1)
+        daemon = strangers.Daemon(self.cluster.processes["nm1"], (host, int(port)), self.cluster.directory / "nm1.log")
+        for name, shown in (("zeros", 3 << 20), ("ones", 4 << 20), ("endless", 4 << 20)):
+            with self.subTest(name):
+                pages = []
+                reader = threading.Thread(target=lambda: pages.append(self.page(f"/node/containerlogs/{container}/{EVE}/{name}/?start=0")))
+                reader.start()
+                while reader.is_alive():
+                    daemon.require_answer()
+                reader.join()
+                self.assertEqual(pages[0].count("\\u000"), shown)
+                text = self.page(f"/ws/v1/node/containerlogs/{container}/{name}")
+                self.assertIn("LogLength:", text)
+                self.assertEqual("more: fairlead logs " + app in text, name != "zeros")
 
 
 class OwnUser(Rights, Links):

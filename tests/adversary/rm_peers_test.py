@@ -25,6 +25,7 @@ import raw_master  # noqa: E402
 import registry  # noqa: E402
 import rpc  # noqa: E402
 import zookeeper_peer  # noqa: E402
+from bodies_test import healthy, loop_ms
 
 peers.BINARY = process_test.BUILD / "fairlead"
 CALLS = rpc.preamble() + rpc.context()
@@ -154,6 +155,84 @@ class Texts(Test):
         received, closed = rpc.talk(("127.0.0.1", self.cluster.client), rpc.preamble() + rpc.context(user="u" * 2000) + rpc.call("getNewApplication"), seconds=3)
         self.assertTrue(closed)
         self.assertIn("the user's name: 2000 bytes, at most 1024 are allowed", rpc.answers(received)[0])
+
+
+class Queues(Test):
+    """Applications that make thousands of queues, at the depth that the profile allows: their number has a bound, and what tells of all stops nobody."""
+
+    MADE = '<allocations><queue name="alpha"/><queuePlacementPolicy><rule name="specified" create="true"/><rule name="default"/></queuePlacementPolicy></allocations>\n'
+    profile, below, applications = "fairlead", 28, 500
+
+    def make_cluster(self):
+        return lab.Cluster(self.directory, registry.Spec(nodes=(), allocations=self.MADE, yarn_site=(("fairlead.scheduler.profile", self.profile),)))
+
+    def setUp(self):
+        super().setUp()
+        self.cluster.write()
+        self.cluster.start_rm()
+        self.cluster.wait(self.answers, "the resource manager")
+
+    answers = Texts.answers
+
+    def submit(self, queue):
+        app = app_id_of(self.cluster.new_application())
+        body = rpc.field(1, rpc.field(1, app) + rpc.field(3, queue) + rpc.field(5, b"") + rpc.field(7, 1) + rpc.field(9, rpc.field(1, 128) + rpc.field(2, 1)))
+        self.assertIsNone(rpc.ask(("127.0.0.1", self.cluster.client), CALLS + rpc.call("submitApplication", body))[0])
+
+    def test_they_have_a_number_and_cost_little(self):
+        pid = self.cluster.processes["rm"].pid
+        self.submit("root.deep" + ".a" * 400)
+        for number in range(self.applications):
+            self.submit(f"root.q{number}" + ".a" * self.below)
+        before = loop_ms(pid)
+        with healthy(self, self.cluster.web):
+            _, info = rpc.ask(("127.0.0.1", self.cluster.client), CALLS + rpc.call("getQueueInfo", rpc.field(1, "root") + rpc.field(3, 1) + rpc.field(4, 1)), 60)
+            tree = self.cluster.get("/ws/v1/cluster/scheduler")["scheduler"]["schedulerInfo"]["rootQueue"]
+            jmx = self.cluster.get("/jmx")["beans"]
+        took = loop_ms(pid) - before
+        self.assertGreater(len(info), 1 << 20)
+        self.assertGreater(len(tree["childQueues"]["queue"]), 90)
+        queues = sum("QueueMetrics" in bean["name"] for bean in jmx)
+        self.assertTrue(9_900 < queues < 10_200, f"{queues} queues")
+        self.assertLess(took, 4000, "ms of all threads")  # 1200 on a machine that has nothing else to do
+        told = {app["diagnostics"].split(": ")[-1] for app in self.cluster.get("/ws/v1/cluster/apps?states=FAILED")["apps"]["app"]}
+        self.assertRegex(" ".join(told), "there are 10000 queues, and for this one another had to be made")
+        self.assertRegex(" ".join(told), "levels")
+
+
+class QueuesOfFairScheduler(Queues):
+    profile, below, applications = "yarn-fair", 95, 200
+
+
+class ChangedQueues(Test):
+    """Changes of a thousand queues by REST, as yarn.acl.enable=false lets everybody make."""
+
+    def make_cluster(self):
+        return lab.Cluster(self.directory, registry.Spec(nodes=(), capacity=(("root.queues", "a"), ("root.a.capacity", "100"), ("root.a.state", "STOPPED")),
+                                                         yarn_site=(("yarn.scheduler.configuration.store.class", "memory"),)))
+
+    def setUp(self):
+        super().setUp()
+        self.cluster.write()
+        self.cluster.start_rm()
+        self.cluster.wait(self.answers, "the resource manager")
+
+    answers = Texts.answers
+
+    def change(self, **what):
+        pid = self.cluster.processes["rm"].pid
+        before = loop_ms(pid)
+        with healthy(self, self.cluster.web):
+            with contextlib.suppress(urllib.error.HTTPError, ValueError):  # the answer is a sentence
+                self.cluster.send("PUT", "/ws/v1/cluster/scheduler-conf", what)
+        self.assertLess(loop_ms(pid) - before, 2000, "ms")  # 400 on a machine that has nothing else to do
+
+    def test_thousands_are_added_and_removed(self):
+        for parent in ("root", "root.a"):
+            queues = [{"queue-name": f"{parent}.q{number}", "params": {"entry": [{"key": "capacity", "value": "0"}]}} for number in range(3000)]
+            self.change(**{"add-queue": queues})
+        self.change(**{"add-queue": [{"queue-name": f"root.a.q{number}"} for number in range(6000)], "remove-queue": ["root.none"]})
+        self.change(**{"remove-queue": [f"root.q{number}" for number in range(6000)]})
 
 
 class OpenNodes(Test):

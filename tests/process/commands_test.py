@@ -232,6 +232,8 @@ WRONG = [
         ("spark.locality.wait", "write NAME=VALUE"),
         ("spark.scheduler.allocation.file=/nosuch.xml", "cannot read the pools in /nosuch.xml")]],
     # Files and keys.
+    (("replay", "/tmp", "--decisions"), 2, "/tmp is a directory; name one file of it, such as rm.journal"),
+    (("config", "check", "--against", "127.0.0.1:1", "/nosuch.xml"), 4, "/nosuch.xml: No such file or directory"),
     (("replay", "/nosuch/file"), 4, "/nosuch/file"), (("history", "/nosuch/file"), 4, "/nosuch/file"),
     *[((*command, "--hadoop-conf", "/nosuch/conf"), 2, "/nosuch/conf") for command in (("apps",), ("nodes",), ("queues",), ("app", ID), ("config", "check"))],
     *[((*command, "--config", "/nosuch.yaml"), code, "/nosuch.yaml") for command, code in ((("apps",), 4), (("config", "check"), 4), (("history", ID), 4), (("rm",), 2), (("nm",), 2))],
@@ -274,6 +276,22 @@ class Wrong(unittest.TestCase):
         began = time.monotonic()
         self.assertEqual(run("apps", *NOWHERE).returncode, 3)
         self.assertLess(time.monotonic() - began, 2.5)
+
+    def test_a_taken_port_is_named_once_with_what_to_do(self):
+        with socket.create_server(("127.0.0.1", 0)) as taken, tempfile.TemporaryDirectory() as work:
+            address = f"127.0.0.1:{taken.getsockname()[1]}"
+            settings = {key: f"{work}/{key}" for key in ("fairlead.rm.state-dir", "yarn.nodemanager.recovery.dir", "yarn.nodemanager.local-dirs", "yarn.nodemanager.log-dirs")}
+            settings |= {f"yarn.resourcemanager.{port}": "127.0.0.1:0" for port in ("address", "scheduler.address", "resource-tracker.address", "admin.address", "webapp.address")}
+            for daemon, keys in (("rm", ["yarn.resourcemanager.webapp.address", "yarn.resourcemanager.address"]), ("nm", ["yarn.nodemanager.webapp.address"])):
+                for key in keys:
+                    shown = run(daemon, *(word for name, value in {**settings, key: address}.items() for word in ("--set", f"{name}={value}")))
+                    self.assertNotEqual(shown.returncode, 0)
+                    self.assertEqual(shown.stderr.count(f"annot listen on {address}"), 1, shown.stderr)
+                    self.assertIn("Address already in use; end what listens there ('ss -ltnp' names it), or set another port", shown.stderr)
+
+    def test_a_misspelt_key_that_is_not_set_is_near_to_one(self):
+        shown = run("config", "check", "--set", "fairlead.rm.state-dri=/x")
+        self.assertIn("fairlead.rm.state-dri has no effect on this resource manager with profile fairlead; did you mean 'fairlead.rm.state-dir'?", shown.stdout)
 
     def test_a_queue_in_yaml_is_shown_before_it_is_changed(self):
         with tempfile.TemporaryDirectory() as work:
@@ -1120,6 +1138,7 @@ class OnACluster(unittest.TestCase):
         for words in (["--at", "soon"], ["--queues"], ["--at", "-0s", "--nodes", "--apps"], ["--at", "-0s", "--story", "x"], ["--story", "x"]):
             self.assertEqual(self.past(*words).returncode, 2, words)
         self.assertEqual(run("replay", self.work / "nowhere", "--at", "-0s").returncode, 4)
+        self.assertIn("nor is it a profile; did you mean 'yarn-fair'?", self.past("--diff", "yarn-far").stderr)
         journal = (pathlib.Path(self.conf).parent / "rm/rm.journal").read_bytes()
         damaged = self.work / "damaged.journal"
         damaged.write_bytes(journal[:len(journal) // 2] + bytes([journal[len(journal) // 2] ^ 1]) + journal[len(journal) // 2 + 1:])

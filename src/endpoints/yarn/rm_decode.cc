@@ -323,7 +323,7 @@ base::Result<model::rm::RegisterNode> ToEvent(const w::RegisterNodeManagerReques
   }
   if (request.node_status && request.node_status->node_health_status) {
     event.healthy = request.node_status->node_health_status->is_node_healthy.value_or(true);
-    event.health_report = EndOf(request.node_status->node_health_status->HealthReport(), kDiagnosticsMax);
+    event.health_report = EndOf(request.node_status->node_health_status->HealthReport(), kHealthMax);
   }
   return event;
 }
@@ -356,7 +356,7 @@ base::Result<model::rm::Heartbeat> ToEvent(const w::NodeHeartbeatRequestProto& r
   }
   if (status.node_health_status) {
     event.healthy = status.node_health_status->is_node_healthy.value_or(true);
-    event.health_report = EndOf(status.node_health_status->HealthReport(), kDiagnosticsMax);
+    event.health_report = EndOf(status.node_health_status->HealthReport(), kHealthMax);
     event.health_time = {status.node_health_status->LastHealthReportTime()};
   }
   if (status.node_utilization) event.use = OfMachine(FromWire(*status.node_utilization));

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "base/check.h"
+#include "base/text.h"
 #include "endpoints/v1/nodes.h"
 #include "model/resource_words.h"
 #include "process/http/conf_page.h"
@@ -23,6 +24,7 @@ using model::ToString;
 namespace {
 
 constexpr int64_t kPageLogBytes = 4096;
+constexpr int64_t kPageLogBytesMax = 4 << 20;
 
 int64_t IntOf(const http::Request& request, const std::string& key, int64_t fallback) {
   const auto at = request.query.find(key);
@@ -31,6 +33,14 @@ int64_t IntOf(const http::Request& request, const std::string& key, int64_t fall
   const char* end = at->second.data() + at->second.size();
   const auto [stop, error] = std::from_chars(at->second.data(), end, value);
   return error == std::errc() && stop == end ? value : fallback;
+}
+
+/// Where bytes from `start` on end that are no more than `bytes_max`, and end before `end` where both count from the
+/// same side.
+int64_t EndWithin(int64_t start, int64_t end, int64_t bytes_max) {
+  const int64_t most = start > INT64_MAX - bytes_max ? INT64_MAX : start + bytes_max;
+  if (start < 0 && most >= 0) return end;
+  return (start < 0) == (end < 0) ? std::min(end, most) : most;
 }
 
 /// "Sat Nov 21 09:23:19 +0000 2026", as Hadoop prints a log's time.
@@ -97,7 +107,7 @@ base::Result<std::unique_ptr<Web>> Web::Start(env::Loop& loop, env::Net& net, Co
                           [raw](const http::Request& asked, const auto& answer) { raw->Serve(asked, answer); });
       },
       {}, login::VouchOf(web->options_.security));
-  if (!server) return base::Error{"cannot listen on " + endpoint.ToString() + ": " + server.error().message};
+  if (!server) return server.error();
   web->server_ = std::move(*server);
   return web;
 }
@@ -117,7 +127,16 @@ void Web::Serve(const http::Request& request, const http::Server::Reply& reply) 
     logs_.Read(query, alive_([this, request, path, reply, gathered](LogAnswer answer) {
                  gathered->logs.files.merge(answer.files);
                  gathered->logs.named = std::move(answer);
-                 if (--gathered->missing == 0) reply(Answer(request, path, gathered->logs));
+                 if (--gathered->missing != 0) return;
+                 if (path[0] != "node") return reply(Answer(request, path, gathered->logs));
+                 // A page of control characters has several times their bytes.
+                 const auto show = [gathered] {
+                   Logs& logs = gathered->logs;
+                   logs.shown = http::HtmlEscape(logs.named.error.empty() ? logs.named.text : logs.named.error);
+                 };
+                 loop_.Offload(show, alive_([this, request, path, reply, gathered] {
+                                 reply(Answer(request, path, gathered->logs));
+                               }));
                }));
   }
 }
@@ -165,7 +184,7 @@ std::vector<LogQuery> Web::LogsFor(const http::Request& request, const Segments&
   if (page) {  // /node/containerlogs/CONTAINER/USER[/FILE][?start=&end=]
     if (path.size() > 4) query.file = path[4];
     query.start = IntOf(request, "start", -kPageLogBytes);
-    query.end = IntOf(request, "end", INT64_MAX);
+    query.end = EndWithin(query.start, IntOf(request, "end", INT64_MAX), kPageLogBytesMax);
     return queries;
   }
   // size: so many bytes from the start, negative: from the end (NMWebServices.getContainerLogFile).
@@ -420,7 +439,13 @@ http::Response Web::LogText(const http::Request& request, const model::Container
   std::string head = "Container: " + ToString(id) + " on " + identity.host + ":" + std::to_string(identity.port);
   std::string body = head + "\nLogAggregationType: LOCAL\n" + std::string(head.size(), '=') + "\nLogType:" + name +
                      "\nLogLastModifiedTime:" + TimeText(file->modified) + "\nLogLength:" + std::to_string(file->size) +
-                     "\nLogContents:\n" + logs.named.text + "End of LogType:" + name;
+                     "\nLogContents:\n" + logs.named.text;
+  const int64_t size = IntOf(request, "size", INT64_MAX);
+  const int64_t asked = std::min(size < 0 ? std::max(size, -INT64_MAX) * -1 : size, file->size);
+  const int64_t missing = asked - static_cast<int64_t>(logs.named.text.size());
+  if (missing > 0)
+    body += "\n" + base::Counted(missing, "byte") + " more: fairlead logs " + ToString(id.attempt.app) + "\n";
+  body += "End of LogType:" + name;
   if (running)
     body += ".This log file belongs to a running container (" + ToString(id) + ") and so may not be complete.";
   body += "\n" + std::string(71, '*') + "\n\n";
@@ -528,8 +553,11 @@ http::Response Web::LogPage(const http::Request& request, const Segments& path, 
     } else if (file.name != path[4]) {
       others += " " + of_name;
     } else {
-      body += "<p>" + link(file.name, 0, "the whole log") + " (" + size + " bytes)</p><pre>" +
-              http::HtmlEscape(logs.named.error.empty() ? logs.named.text : logs.named.error) + "</pre>";
+      body += "<p>" + link(file.name, 0, "the whole log") + " (" + size + " bytes)</p>";
+      if (logs.named.text.size() == kPageLogBytesMax) {
+        body += "<p>Here are 4 MiB of it. All of it: <code>fairlead logs " + ToString(id->attempt.app) + "</code>.</p>";
+      }
+      body += "<pre>" + logs.shown + "</pre>";
     }
   }
   if (body.empty()) body = "<p>No logs available for container " + http::HtmlEscape(path[2]) + "</p>";

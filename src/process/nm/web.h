@@ -47,10 +47,11 @@ class Web {
  private:
   using Document = endpoints::rest::Document;
   using Segments = std::vector<std::string>;
-  /// What was read for one request; `named` is of the log that it names.
+  /// What was read for one request; `named` is of the log that it names, `shown` what a page has of it.
   struct Logs {
     std::map<model::ContainerId, std::vector<LogFile>> files;
     LogAnswer named;
+    std::string shown;
   };
   Web(env::Loop& loop, ContainerLogs& logs, NodeManager& manager, Options options)
       : loop_(loop), logs_(logs), manager_(manager), options_(std::move(options)), login_(loop, LoginOptions()) {}

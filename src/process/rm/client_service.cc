@@ -10,6 +10,7 @@
 #include "endpoints/yarn/utilization.h"
 #include "process/rm/access.h"
 #include "process/rm/log_aggregation.h"
+#include "process/rm/queue_names.h"
 #include "process/rm/reports.h"
 #include "process/rm/resource_manager.h"
 #include "process/rm/web_resources.h"
@@ -396,10 +397,17 @@ const scheduler::QueueView* FindQueue(const scheduler::View& view, const std::st
   return found;
 }
 
+/// What answers about queues are made of, off the thread that decides.
+struct QueueFacts {
+  std::string_view scheduler;
+  scheduler::View view;
+  std::map<std::string, QueueSums> sums;
+};
+
 /// FSQueue.getQueueInfo.
-w::QueueInfoProto QueueInfoOf(std::string_view scheduler, const scheduler::View& view,
-                              const scheduler::QueueView& queue, const std::map<std::string, QueueSums>& sums,
+w::QueueInfoProto QueueInfoOf(const QueueFacts& facts, const QueuesBelow& below, const scheduler::QueueView& queue,
                               bool children, bool recursive) {
+  const auto& [scheduler, view, sums] = facts;
   w::QueueInfoProto info;
   info.queue_name = queue.name;
   info.capacity = Ratio(queue.fair_share.memory_mib(), view.cluster.memory_mib());
@@ -429,33 +437,37 @@ w::QueueInfoProto QueueInfoOf(std::string_view scheduler, const scheduler::View&
   info.max_running_app = queue.max_running_apps;
   if (queue.capacity) TellCapacity(*queue.capacity, info);
   if (!children) return info;
-  for (const scheduler::QueueView& child : view.queues) {
-    if (child.parent == queue.name)
-      info.child_queues.push_back(QueueInfoOf(scheduler, view, child, sums, recursive, recursive));
+  if (const auto found = below.find(queue.name); found != below.end()) {
+    for (const scheduler::QueueView* child : found->second) {
+      info.child_queues.push_back(QueueInfoOf(facts, below, *child, recursive, recursive));
+    }
   }
   return info;
+}
+
+/// What getQueueInfo gives, encoded.
+std::string QueueInfoFor(const w::GetQueueInfoRequestProto& request, const QueueFacts& facts, const AppRows& rows,
+                         const Viewer& viewer, const ReportFacts& reports) {
+  w::GetQueueInfoResponseProto response;
+  const scheduler::QueueView* queue = FindQueue(facts.view, request.queue_name.value_or(""));
+  if (queue == nullptr) return response.Encode();
+  w::QueueInfoProto& info = response.queue_info.emplace(
+      QueueInfoOf(facts, GroupByParent(facts.view), *queue, request.IncludeChildQueues(), request.Recursive()));
+  if (!request.IncludeApplications()) return response.Encode();
+  rows.ForEach([&](const AppRow& row) {
+    if (FullQueueName(row.app.submission.queue) != queue->name || Core::IsCompleted(row.app)) return;
+    if (viewer.May(row.app, false)) info.applications.push_back(Report(row, true, reports));
+  });
+  return response.Encode();
 }
 }  // namespace
 
 void ClientService::GetQueueInfo(const Call& call, const w::GetQueueInfoRequestProto& request) {
   if (!request.queue_name) return RefuseMissing(call, "queue name");
-  w::GetQueueInfoResponseProto response;
-  const scheduler::View view = manager_.scheduler().GetQueues();
-  const scheduler::QueueView* queue = FindQueue(view, std::string(request.QueueName()));
-  if (queue == nullptr) return server_.ReplyMessage(call.token, response);
-  const std::string name = queue->name;
-  response.queue_info = QueueInfoOf(manager_.options().hadoop_scheduler, view, *queue, manager_.Fresh().queues(),
-                                    request.IncludeChildQueues(), request.Recursive());
-  if (!request.IncludeApplications()) return server_.ReplyMessage(call.token, response);
-  ReplyInTurn(call, [this, response, name, user = call.caller.user]() -> std::function<std::string()> {
-    return [response, name, rows = manager_.Fresh().Rows(), viewer = manager_.access().Of(user),
-            facts = manager_.FactsForReports()]() mutable {
-      rows.ForEach([&](const AppRow& row) {
-        if (FullQueueName(row.app.submission.queue) != name || Core::IsCompleted(row.app)) return;
-        if (viewer.May(row.app, false)) response.queue_info->applications.push_back(Report(row, true, facts));
-      });
-      return response.Encode();
-    };
+  ReplyInTurn(call, [this, request, user = call.caller.user]() -> std::function<std::string()> {
+    QueueFacts facts{manager_.options().hadoop_scheduler, manager_.scheduler().GetQueues(), manager_.Fresh().queues()};
+    return [request, facts = std::move(facts), rows = manager_.Fresh().Rows(), viewer = manager_.access().Of(user),
+            reports = manager_.FactsForReports()] { return QueueInfoFor(request, facts, rows, viewer, reports); };
   });
 }
 

@@ -151,7 +151,7 @@ base::Status Ports::ListenAt(const env::Endpoint& at, Port port, std::vector<rpc
     options.on_waiting = membership_.on_waiting;
   }
   base::Result<env::Endpoint> endpoint = server_.Listen(at, std::move(options));
-  if (!endpoint.ok()) return base::Error{"Cannot listen on " + at.ToString() + ": " + endpoint.error().message};
+  if (!endpoint.ok()) return endpoint.error();
   *bound = *endpoint;
   return {};
 }

@@ -49,7 +49,7 @@ base::Result<std::unique_ptr<Web>> Web::Start(env::Loop& loop, env::Net& net, co
       loop, net, endpoint, std::move(hosts),
       [raw = web.get()](http::Request request, Reply reply) { raw->Serve(std::move(request), std::move(reply)); }, {},
       login::VouchOf(manager.options().security.web));
-  if (!server.ok()) return base::Error{"Cannot listen on " + endpoint.ToString() + ": " + server.error().message};
+  if (!server.ok()) return server.error();
   web->server_ = std::move(*server);
   web->port_ = web->server_.get();
   return web;
@@ -69,9 +69,7 @@ base::Status Web::StartProxy(const env::Endpoint& endpoint, http::KnownHosts hos
       loop_, net_, endpoint, std::move(hosts),
       [this, serve](http::Request request, Reply reply) { login_.Enter(std::move(request), std::move(reply), serve); },
       {}, login::VouchOf(manager_.options().security.web));
-  if (!server.ok()) {
-    return base::Error{"cannot listen on " + endpoint.ToString() + ": " + server.error().message, server.error().code};
-  }
+  if (!server.ok()) return server.error();
   proxy_ = std::move(*server);
   return {};
 }

@@ -54,7 +54,7 @@ base::Result<std::unique_ptr<WebPort>> WebPort::Listen(env::Loop& loop, env::Net
         raw->Serve(std::move(request), std::move(reply));
       },
       {}, login::VouchOf(port->standby_.security));
-  if (!server.ok()) return base::Error{"Cannot listen on " + endpoint.ToString() + ": " + server.error().message};
+  if (!server.ok()) return server.error();
   port->server_ = std::move(*server);
   return port;
 }

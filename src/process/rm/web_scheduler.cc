@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "process/rm/queue_names.h"
 #include "process/rm/web.h"
 #include "process/rm/web_capacity.h"
 #include "process/rm/web_resources.h"
@@ -22,7 +23,7 @@ struct Facts {
   std::string type;
 };
 
-Document QueueDocument(const Facts& facts, const scheduler::QueueView& queue) {
+Document QueueDocument(const Facts& facts, const QueuesBelow& below, const scheduler::QueueView& queue) {
   const scheduler::View& view = facts.view;
   const auto capped = [&](model::Resources amount) {
     for (size_t type = 0; type < model::Resources::kMaxTypes; ++type) {
@@ -60,8 +61,8 @@ Document QueueDocument(const Facts& facts, const scheduler::QueueView& queue) {
     return document;
   }
   Document::List children;
-  for (const scheduler::QueueView& child : view.queues) {
-    if (child.parent == queue.name) children.push_back(QueueDocument(facts, child));
+  if (const auto found = below.find(queue.name); found != below.end()) {
+    for (const scheduler::QueueView* child : found->second) children.push_back(QueueDocument(facts, below, *child));
   }
   if (!children.empty()) document.Add("childQueues", Document::Object().Add("queue", Document(std::move(children))));
   return document;
@@ -86,9 +87,7 @@ void Web::ClusterScheduler(const http::Request& request, const Reply& reply) {
     std::string type = facts.type;
     type.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(type.front())));
     Document info = Document::Object().Add("type", std::move(type));
-    for (const scheduler::QueueView& queue : facts.view.queues) {
-      if (queue.name == "root") info.Add("rootQueue", QueueDocument(facts, queue));
-    }
+    info.Add("rootQueue", QueueDocument(facts, GroupByParent(facts.view), facts.view.queues.front()));
     return Document::Object().Add("schedulerInfo", std::move(info));
   });
 }

@@ -30,9 +30,7 @@ base::Result<std::unique_ptr<SparkMaster>> SparkMaster::Start(env::Loop& loop, e
       master->settings_.listen,
       [raw = master.get()](std::unique_ptr<env::Stream> stream) { raw->OnAccepted(std::move(stream)); },
       [raw = master.get()] { raw->table_.Thin(); });
-  if (!listener) {
-    return base::Error{"cannot listen on " + master->settings_.listen.ToString() + ": " + listener.error().message};
-  }
+  if (!listener) return listener.error();
   master->listener_ = std::move(*listener);
   source.Attach({master.get(), master->Address()});
   if (const base::Status recovered = master->Recover(); !recovered) return recovered.error();

@@ -37,7 +37,7 @@ base::Result<std::unique_ptr<SparkWorker>> SparkWorker::Start(const World& world
     if (!raw->table_.MakeRoom(stream->peer().host)) return raw->refusals_.Count(spark_rpc::Refusal::kCrowd);
     raw->AddPeer(std::move(stream), spark_rpc::Connection::Side::kDialled);
   });
-  if (!listener) return base::Error{"cannot listen on " + own.listen.ToString() + ": " + listener.error().message};
+  if (!listener) return listener.error();
   worker->listener_ = std::move(*listener);
   worker->id_ = own.id;
   if (own.id.empty()) {

@@ -25,7 +25,7 @@ base::Result<std::unique_ptr<WatchPort>> WatchPort::Listen(env::Loop& loop, env:
                                                            spark_rpc::Security security) {
   std::unique_ptr<WatchPort> port(new WatchPort(loop, std::move(security)));
   auto listener = net.Listen({address, 0}, [raw = port.get()](auto stream) { raw->Take(std::move(stream)); });
-  if (!listener) return base::Error{"cannot listen on " + address + ": " + listener.error().message};
+  if (!listener) return listener.error();
   port->listener_ = std::move(*listener);
   port->Sweep();
   return port;

@@ -5,6 +5,7 @@
 #include "scheduler/books/core.h"
 #include "scheduler/books/placement_rules.h"
 #include "scheduler/books/queue_names.h"
+#include "scheduler/shared/most_queues.h"
 
 // Applications: into which queue, whether they may run, their attempts, moves and ends.
 
@@ -45,6 +46,12 @@ std::string LackedType(const Queues& queues, QueueId leaf, const Resources& size
   }
   return "";
 }
+
+size_t CountOf(const Queues& queues) {
+  size_t count = 0;
+  for ([[maybe_unused]] const QueueId one : queues) ++count;
+  return count;
+}
 }  // namespace
 
 void Core::On(const ev::AppAdded& event) {
@@ -52,8 +59,13 @@ void Core::On(const ev::AppAdded& event) {
   const auto placed = PlaceApp(event);
   if (!placed) return Refuse(event.token, placed.error());
   const std::string& name = placed.value();
-  if (!books_.queues.Find(name).valid() && !event.place && !books_.config.undeclared_queues && !event.recovering) {
-    return Refuse(event.token, {Refusal::kUnknownQueue, {name}, {}, {}});
+  if (!books_.queues.Find(name).valid() && !event.recovering) {
+    if (!event.place && !books_.config.undeclared_queues) {
+      return Refuse(event.token, {Refusal::kUnknownQueue, {name}, {}, {}});
+    }
+    if (CountOf(books_.queues) >= kMostQueues) {
+      return Refuse(event.token, {Refusal::kBadQueueName, {name, kTooManyQueues}, {}, {}});
+    }
   }
   const QueueId leaf = books_.queues.LeafFor(name);
   TellTree();

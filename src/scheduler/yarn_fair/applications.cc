@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "scheduler/hadoop/java.h"
+#include "scheduler/shared/most_queues.h"
 #include "scheduler/yarn_fair/allocate.h"
 #include "scheduler/yarn_fair/bounds.h"
 #include "scheduler/yarn_fair/containers.h"
@@ -23,6 +24,8 @@ namespace ms = model::scheduler;
 using model::Refusal;
 
 namespace {
+
+constexpr int kDeepest = 100;  // as in a file
 
 /// Decimal digits left-justified in nibbles (digit + 1), so that numbers compare as their texts do.
 uint64_t AsTextKey(uint64_t number, int least_digits) {
@@ -47,6 +50,7 @@ static model::Refused MoveViolates(const Books& books, const Attempt& attempt, Q
 static void ExecuteMove(Books& books, AppIndex app, QueueId to);
 static QueueId CommonAncestor(const Books& books, QueueId a, QueueId b);
 static NameKey NameOf(const Books& books, const model::ApplicationId& id);
+static std::string CannotBeMade(const Books& books, const std::string& queue);
 
 /// application_<timestamp>_<number, at least four digits> as text; or, with that quirk off, by its numbers.
 NameKey NameOf(const Books& books, const model::ApplicationId& id) {
@@ -54,6 +58,14 @@ NameKey NameOf(const Books& books, const model::ApplicationId& id) {
   const auto number = static_cast<uint64_t>(static_cast<uint32_t>(id.number));
   if (!books.config.quirks.names_as_text) return {timestamp, number};
   return {AsTextKey(timestamp, 1), AsTextKey(number, 4)};
+}
+
+/// Why no application makes that queue, which Hadoop would make whatever it costs; "": it is there, or is not refused.
+std::string CannotBeMade(const Books& books, const std::string& queue) {
+  if (FindQueue(books, queue).valid()) return "";
+  if (std::ranges::count(queue, '.') >= kDeepest)
+    return "a queue is at most " + std::to_string(kDeepest) + " levels deep";
+  return books.tree.ids.size() < kMostQueues ? "" : kTooManyQueues;
 }
 
 void Apply(Books& books, const ms::AppAdded& event) {
@@ -64,6 +76,9 @@ void Apply(Books& books, const ms::AppAdded& event) {
     if (placed.refused) return books.Emit(ms::CallRefused{event.token, std::move(placed.refused)});
     if (!placed.queue) return Refuse(books, event.token, Refusal::kNotPlaced);
     queue_name = *placed.queue;
+  }
+  if (const std::string why = CannotBeMade(books, queue_name); !why.empty() && !event.recovering) {
+    return Refuse(books, event.token, Refusal::kBadQueueName, {queue_name, why});
   }
   QueueLookup found = GetLeaf(books, queue_name, true, event.app);
   if (!found.invalid_name.empty())

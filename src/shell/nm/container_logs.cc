@@ -16,7 +16,7 @@ using process::nm::LogQuery;
 namespace {
 
 constexpr size_t kFilesMax = 10'000;
-constexpr int64_t kBytesMax = 64 << 20;  // of one answer
+constexpr int64_t kBytesMax = 15 << 20;  // of one answer, which an errand brings: kErrandBytesMax
 
 /// Bytes [start, end) of a log; negative values count from its end.
 base::Result<std::string> ReadLog(int directory, const std::string& name, int64_t start, int64_t end) {
