@@ -167,6 +167,8 @@ class Offer {
     RefreshOrder(books_, leaf);
     for (const AttemptId attempt_id : leaf.own.active.ids()) {
       const Attempt& attempt = books_.attempts[attempt_id];
+      const bool departed = attempt.stopped || attempt.queue != id;
+      if (departed && books_.config.quirks.departed_passed_over) continue;
       const Resources reserved = attempt.usage.reserved(kNoLabel);
       if (check_queue) {
         if (!HasRoom(leaf, limits, reserved)) {

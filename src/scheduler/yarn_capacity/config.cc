@@ -45,6 +45,7 @@ std::optional<Quirks> QuirksOf(std::string_view version) {
   if (version.starts_with("3.4.")) return quirks;
   if (version.starts_with("3.5.")) {
     quirks.headroom_before_partition = true;
+    quirks.departed_passed_over = true;
     return quirks;
   }
   if (version != "3.3.6") return std::nullopt;

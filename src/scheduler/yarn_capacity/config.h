@@ -18,6 +18,9 @@ struct Quirks {
   /// 3.5.0: an ask is held against the headroom before the node's partition is looked at, so that one for another
   /// partition ends the leaf's turn (RegularContainerAllocator.preCheckRequest).
   bool headroom_before_partition = false;
+  /// 3.5.0: a leaf passes over an attempt that it still lists and that has left it
+  /// (AbstractLeafQueue.assignContainers).
+  bool departed_passed_over = false;
   /// 3.3.x: weights, vectors and queues made on demand are not known; a weight is no number (YARN-10504, YARN-11000).
   bool percentages_only = false;
   /// 3.3.x: a user limit factor of -1 is a factor like others (YARN-10531).
@@ -81,7 +84,7 @@ struct Quirks {
             root_labels_are_its_own, shares_may_be_infinite, start_computes_nothing, labels_checked_late,
             zero_amount_is_percentage, children_checked_together, reload_activates_at_once, conversion_by_state_key,
             factor_of_nothing_counts, whole_user_limit_percent, no_user_limits_for_all, ties_by_both_minima,
-            offers_of_unguaranteed_types_stay, forgotten_users_fail_rounds, refused_reload_stays)
+            offers_of_unguaranteed_types_stay, forgotten_users_fail_rounds, refused_reload_stays, departed_passed_over)
 };
 
 /// The quirks of a Hadoop version: "3.3.6", "3.4.3" (3.4.0 and later decide like it) or "3.5.0"; nullopt otherwise.
