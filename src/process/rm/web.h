@@ -106,6 +106,7 @@ class Web {
   /// Why the applications of a page wait; then answers.
   void FindReasons(const std::shared_ptr<AppsAnswer>& answer, const Reply& reply);
   Document OwnApp(const App& app, const std::string& user) const;
+  Document LogsOf(const App& app) const;
   void OwnQueues(const Reply& reply);
   void OwnNodes(const http::Request& request, const Reply& reply);
   Document OwnNode(const Node& node, const std::string& user) const;

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/text.h"
 #include "process/http/routes.h"
 #include "process/rm/draining.h"
 #include "process/rm/own_documents.h"
@@ -315,13 +316,30 @@ Document Web::OwnNode(const Node& node, const std::string& user) const {
   return std::move(document.Add("running", Document(std::move(containers))));
 }
 
-// An application with its attempts, its containers and why each of its asks waits.
+// How far its logs have been gathered, at all and by each node (Hadoop: /cluster/logaggregationstatus/APPLICATION).
+Document Web::LogsOf(const App& app) const {
+  const base::WallTime now = manager_.now_wall();
+  Document::List nodes;
+  for (const auto& [address, one] : manager_.log_aggregation().NodesOf(app, now)) {
+    nodes.push_back(Document::Object()
+                        .Add("node", ToString(address))
+                        .Add("status", std::string(Name(one.status)))
+                        .Add("messages", base::Joined(one.messages, "\n"))
+                        .Add("failures", base::Joined(one.failures, "\n")));
+  }
+  return Document::Object()
+      .Add("status", std::string(Name(manager_.log_aggregation().Of(app).At(app, now))))
+      .Add("nodes", Document(std::move(nodes)));
+}
+
+// An application with its attempts, its containers, its logs and why each of its asks waits.
 Document Web::OwnApp(const App& app, const std::string& user) const {
   const bool full = manager_.access().Of(user).May(app, false);
   const base::WallTime now = manager_.now_wall();
   Document document = ShortApp(app, UsageRecordOf(app, now), full, now);
   if (!full) {
     const auto none = [] { return Document(Document::List{}); };
+    document.Add("logs", Document::Object().Add("status", "").Add("nodes", none()));
     return std::move(
         document.Add("diagnostics", "").Add("attempts", none()).Add("running", none()).Add("pending", none()));
   }
@@ -351,6 +369,7 @@ Document Web::OwnApp(const App& app, const std::string& user) const {
       pending.push_back(PendingDocument(one, manager_.now()));
     }
   }
+  document.Add("logs", LogsOf(app));
   return std::move(document.Add("attempts", Document(std::move(attempts)))
                        .Add("running", Document(std::move(containers)))
                        .Add("pending", Document(std::move(pending))));

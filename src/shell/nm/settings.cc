@@ -363,6 +363,8 @@ void ReadLogRolls(const HadoopConf& conf, NmSettings& out) {
                            every_key + ".min), logs roll every " + std::to_string(least) + " seconds");
     every = least;
   }
+  base::Duration& remember = out.manager.logs.remember;
+  if (remember <= base::Duration()) remember = process::nm::LogSettings().remember;  // as Hadoop
   if (every > 0) out.manager.logs.roll_every = base::Duration::Seconds(std::min<int64_t>(every, INT32_MAX));
 }
 
