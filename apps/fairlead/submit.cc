@@ -15,11 +15,14 @@
 #include "base/did_you_mean.h"
 #include "base/text.h"
 #include "cluster_command.h"
+#include "config/name_nodes.h"
 #include "config/rm_members.h"
 #include "documents.h"
 #include "endpoints/yarn/credentials.h"
+#include "engine/settings/name_nodes.h"
 #include "engine/settings/pools_file.h"
 #include "engine/settings/spark_settings.h"
+#include "env/net.h"
 #include "model/ids.h"
 #include "shell/client/hdfs_tokens.h"
 #include "table.h"
@@ -101,6 +104,23 @@ std::string Addresses(const config::HadoopConf& conf, const std::string& key) {
   return out;
 }
 
+/// Where a driver finds the HDFS of hdfs:// URLs (engine::kEnvNameNodes): all name services, and fs.defaultFS.
+std::string WebNameNodes(const config::HadoopConf& conf) {
+  const char* key = "dfs.namenode.http-address";
+  std::map<std::string, std::vector<std::string>> by_name = config::NameNodes(conf, key);
+  const std::string standard = conf.IsSet("fs.defaultFS") ? conf.String("fs.defaultFS") : "";
+  if (constexpr std::string_view kScheme = "hdfs://"; standard.starts_with(kScheme)) {
+    const std::string authority = standard.substr(kScheme.size(), standard.find('/', kScheme.size()) - kScheme.size());
+    const auto web = env::ParseEndpoint(conf.String(key), 9870);
+    const auto rpc = env::ParseEndpoint(authority, 8020);
+    if (rpc.ok() && !by_name.contains(authority))
+      by_name[authority].push_back(env::Endpoint{rpc->host, web.ok() ? web->port : uint16_t{9870}}.ToString());
+  }
+  std::string out;
+  for (const auto& [name, addresses] : by_name) out += name + "=" + base::Joined(addresses, ",") + ";";
+  return out;
+}
+
 /// By which driver and executors read and write a secured HDFS.
 base::Result<std::string> TokensFor(const SubmitOptions& options, const Cluster& cluster) {
   const auto named = options.job.spark.find(engine::kHadoopFileSystems);
@@ -134,6 +154,7 @@ yarn::ContainerLaunchContextProto LaunchContext(const SubmitOptions& options, co
   const std::pair<const char*, std::string> variables[] = {
       {engine::kEnvJobSettings, engine::EncodeJobSettings(settings)},
       {engine::kEnvWorkingDirectory, std::filesystem::current_path().string()},
+      {engine::kEnvNameNodes, WebNameNodes(conf)},
   };
   for (const auto& [name, value] : variables) {
     auto& variable = launch.environment.emplace_back();

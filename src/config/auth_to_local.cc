@@ -38,7 +38,6 @@ class Cursor {
   void SkipSpace() {
     while (!rest_.empty() && IsSpace(rest_.front())) rest_.remove_prefix(1);
   }
-  bool AtSpace() const { return rest_.empty() || IsSpace(rest_.front()); }
   std::string_view rest() const { return rest_; }
 
  private:
@@ -157,9 +156,9 @@ base::Result<AuthToLocal> AuthToLocal::Parse(std::string_view rules, Mechanism m
         if (!rule->from->CheckRewriteString(rule->to, &why)) return refuse(why);
         rule->global = in.Take("g");
       }
-      rule->lower = in.Take("/L");
+      in.Take("/");  // KerberosName.ruleParser: it may be missing, and the next rule may follow at once
+      rule->lower = in.Take("L");
     }
-    if (!in.AtSpace()) return refuse("what follows it belongs to no rule");
     out.rules_.push_back(std::move(rule));
   }
   if (out.rules_.empty()) {

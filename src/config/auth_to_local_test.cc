@@ -37,6 +37,13 @@ TEST(AuthToLocal, TheFirstRuleThatAppliesCounts) {
   EXPECT_EQ(Short(rules, "alice@EXAMPLE.COM"), "alice");
 }
 
+TEST(AuthToLocal, NeitherASlashNorASpaceHasToSeparate) {
+  EXPECT_EQ(Short("RULE:[1:$1@$0](.*@OTHER\\.COM)s/@.*//L", "Bob@OTHER.COM"), "bob");
+  EXPECT_EQ(Short("RULE:[1:$1]L", "Bob@OTHER.COM"), "bob");
+  EXPECT_EQ(Short("RULE:[1:$1](b.*)s/b/c/gRULE:[2:$1]/LDEFAULT", "BOB/x@OTHER.COM"), "bob");
+  EXPECT_EQ(Short("RULE:[1:$1](b.*)s/b/c/gRULE:[2:$1]/LDEFAULT", "bob@OTHER.COM"), "coc");
+}
+
 TEST(AuthToLocal, ReplacementsAreJavas) {
   EXPECT_EQ(Short("RULE:[1:$1]s/^(a)(.*)$/$2-$1/", "abc@R"), "bc-a");
   EXPECT_EQ(Short("RULE:[1:$1]s/b/\\$/", "abc@R"), "a$c");

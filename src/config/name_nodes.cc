@@ -14,4 +14,10 @@ std::map<std::string, std::vector<std::string>> NameNodes(const HadoopConf& conf
   return out;
 }
 
+std::string ServiceNameOf(const std::string& authority) {
+  constexpr std::string_view kDefaultPort = ":8020";
+  if (!authority.ends_with(kDefaultPort)) return authority;
+  return authority.substr(0, authority.size() - kDefaultPort.size());
+}
+
 }  // namespace fairlead::config

@@ -12,4 +12,8 @@ namespace fairlead::config {
 /// dfs.ha.namenodes.SERVICE, and KEY.SERVICE. A service without any is left out.
 std::map<std::string, std::vector<std::string>> NameNodes(const HadoopConf& conf, const std::string& key);
 
+/// The name service that an authority of hdfs:// may mean: its own name, without HDFS's default port, which FileContext
+/// adds (HAUtilClient.isLogicalUri).
+std::string ServiceNameOf(const std::string& authority);
+
 }  // namespace fairlead::config

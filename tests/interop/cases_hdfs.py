@@ -51,6 +51,27 @@ def hdfs_engine(cluster, work):
     assert hdfs.shell("-ls", "-R", "/engine") == listed
 
 
+HA = dataclasses.replace(LOGS, name_nodes=2)
+
+
+@case("all", spec=HA, own_cluster=True)
+def hdfs_of_two_name_nodes(cluster, work):
+    """Of two NameNodes the second serves, and then the first: nodes localize MapReduce's files and gather logs there, the engine reads and writes."""
+    hdfs = cluster.hdfs
+    for serves in ("nn2", "nn1"):
+        own = work / serves
+        own.mkdir()
+        arguments, check = cases_engine.word_count(own)
+        cluster.wait(lambda serves=serves: hdfs.serve(serves), "the other NameNode to serve", 60)
+        require_success(cluster.example("pi", 2, 10, cwd=own), "pi")
+        app = max(app["id"] for app in cluster.apps())
+        cluster.wait(lambda app=app: cluster.app(app)["logAggregationStatus"] == "SUCCEEDED", "the logs in HDFS", 60)
+        hdfs.shell("-put", own / arguments[0], f"/{serves}")
+        cases_engine.finish(cases_engine.start(cluster, own, "word_count", f"{hdfs.uri}/{serves}", f"{hdfs.uri}/{serves}-out"))
+        hdfs.shell("-get", f"/{serves}-out", own / "out")
+        check()
+
+
 @case("all", spec=LOGS)
 def hdfs_logs(cluster, work):
     """The logs of an application are gathered in HDFS, and `yarn logs` finds every container's there."""

@@ -227,6 +227,26 @@ def kerberos_engine_hdfs(cluster, work):
     cluster.wait(lambda: "Token cancellation requested" in (cluster.directory / "namenode.log").read_text(), "the token's end", 60)
 
 
+@case("all", spec=dataclasses.replace(IN_HDFS, name_nodes=2), own_cluster=True)
+def kerberos_engine_hdfs_of_two_name_nodes(cluster, work):
+    """A token of the name service is good at whichever of its NameNodes serves: the engine reads and writes there."""
+    hdfs = cluster.hdfs
+    words = work / "words"
+    words.write_text("red blue\nblue\n" * 20000)
+    hdfs.shell("-mkdir", "-p", "/jobs")
+    hdfs.shell("-chmod", "1777", "/jobs")
+    hdfs.shell("-put", words, "/jobs/words")
+    job = [peers.BINARY, "submit", "--hadoop-conf", cluster.conf, "--executors", "2", "--executor-memory", "256", "--event-log", work,
+           peers.ROOT / "build/examples/word_count", hdfs.uri + "/jobs/words"]
+    for serves in ("nn2", "nn1"):
+        cluster.wait(lambda serves=serves: hdfs.serve(serves), "the other NameNode to serve", 60)
+        run = subprocess.run([str(word) for word in (*job, f"{hdfs.uri}/jobs/{serves}")], cwd=work, env=cluster.client_environment(), capture_output=True,
+                             text=True, timeout=180)
+        require_success(run, "the job")
+        shown = hdfs.shell("-cat", f"/jobs/{serves}/part-*")
+        assert sorted(shown.split()) == sorted(["red", "20000", "blue", "40000"]), shown
+
+
 @case("all", spec=dataclasses.replace(IN_HDFS, hdfs_site=tuple(MORTAL.items()),
                                       yarn_site=(*GATHERED, ("yarn.resourcemanager.proxy-user-privileges.enabled", "true"))), own_cluster=True)
 def kerberos_hdfs_tokens_beyond_life(cluster, work):

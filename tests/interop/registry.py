@@ -14,6 +14,7 @@ class Spec:
     nodes: tuple[str, ...] = ("fairlead", "fairlead")
     yarn_site: tuple[tuple[str, str], ...] = ()     # further keys of yarn-site.xml; {directory} is the cluster's own
     hdfs: bool = False                              # with a HDFS, which is the default file system then
+    name_nodes: int = 1                             # of it; two: of the name service "main", the second serves
     hdfs_site: tuple[tuple[str, object], ...] = ()  # further keys of its hdfs-site.xml
     racks: tuple[str, ...] = ()                     # of the nodes; a HDFS has a DataNode on each node's address then
     history: bool = True                            # with MapReduce's job history server

@@ -495,6 +495,46 @@ class AsOneProcess(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn("it exists and is not empty", err)
 
+    def test_of_two_name_nodes_the_one_that_serves_is_asked(self):
+        first, second = self.on_hdfs(), self.on_hdfs()
+        second.files |= {"/in": b"1\n2\n", "/deep": None}
+        first.files = second.files
+        both = f"127.0.0.1:{first.port},127.0.0.1:{second.port}"
+        first.standby = True
+
+        def change(operation, path):  # of roles, in the middle
+            if operation == "MKDIRS":
+                first.standby, second.standby = False, True
+                second.files["/changed"] = None
+            return False
+
+        second.fail = change
+        file = self.directory / "tokens"
+        first.secured = second.secured = b"alice's"
+        file.write_bytes(fake_hdfs.token_file(first.secured, b"ha-hdfs:main"))
+        environment = {"HADOOP_TOKEN_FILE_LOCATION": str(file), "FAIRLEAD_NAME_NODES": f"other=127.0.0.1:1;main={both};"}
+        code, _, err, _ = self.run_job(256, "copy", "hdfs://main/in", "hdfs://main:8020/deep/out", environment=environment)
+        self.assertEqual(code, 0, err)
+        self.assertEqual(b"".join(data for name, data in sorted(first.files.items()) if name.startswith("/deep/out/part-")), b"1\n2\n")
+        self.assertIn("/changed", first.files)
+        self.assertTrue(first.operations)
+        self.assertEqual({operation for operation, _, at_data in second.operations if not at_data} & {"RENAME"}, set(), "the first serves by then")
+        code, _, err, _ = self.run_job(256, "copy", "hdfs://nowhere/in", "hdfs://main/x", environment=environment)
+        self.assertEqual(code, 1)
+        self.assertIn("is not known; submit the job with the --hadoop-conf", err)
+
+    def test_a_name_node_that_is_gone_leads_to_the_other_and_no_error_has_the_token(self):
+        hdfs = self.on_hdfs()
+        hdfs.files |= {"/in": b"1\n2\n", "/deep": None}
+        code, _, err, _ = self.run_job(256, "copy", f"webhdfs://127.0.0.1:1,127.0.0.1:{hdfs.port}/in", hdfs.url("/deep/out"))
+        self.assertEqual(code, 0, err)
+        file = self.directory / "tokens"
+        file.write_bytes(fake_hdfs.token_file(b"alice's", b"127.0.0.1:8020"))
+        hdfs.close()
+        code, _, err, _ = self.run_job(256, "copy", hdfs.url("/in"), self.directory / "out", environment={"HADOOP_TOKEN_FILE_LOCATION": str(file)})
+        self.assertEqual(code, 1)
+        self.assertNotIn("delegation=", err)
+
     def test_a_token_opens_a_secured_hdfs(self):
         hdfs = self.on_hdfs()
         hdfs.secured = b"alice's"

@@ -12,7 +12,7 @@ class FakeHdfs:
     """`files` maps absolute paths to bytes, or to None for a directory. `fail` may refuse: function of (operation, path) -> bool. `blocks`
     maps paths to what the NameNode says of their blocks; without an entry it is of a release that does not know the question. Data is read
     from `data_host`, which may be any of HOSTS. A `full` DataNode refuses what is written before it has it. With `secured` its NameNode
-    lets those in who show a delegation token with this identifier."""
+    lets those in who show a delegation token with this identifier. A `standby` sends all away."""
 
     HOSTS = ("127.0.0.1", "127.0.0.2")
 
@@ -24,6 +24,7 @@ class FakeHdfs:
         self.data_host = self.HOSTS[0]
         self.full = False
         self.secured = None
+        self.standby = False
         self.lock = threading.Lock()
         hdfs = self
 
@@ -69,6 +70,8 @@ class FakeHdfs:
         body = self.body_of(request)
         if self.secured and not on_data_node and not self.is_shown(words):
             return self.reply(request, 401, {"RemoteException": {"exception": "SecurityException", "message": "Failed to obtain user group information"}})
+        if self.standby and not on_data_node:
+            return self.reply(request, 403, {"RemoteException": {"exception": "StandbyException", "message": "Operation category READ is not supported in state standby"}})
         with self.lock:
             self.operations.append((operation, path, on_data_node))
             if self.fail(operation, path):

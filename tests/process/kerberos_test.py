@@ -6,11 +6,13 @@ import json
 import os
 import pathlib
 import re
+import select
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 import urllib.error
@@ -18,6 +20,7 @@ import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/interop"))
+import clock  # noqa: E402
 import cluster as lab  # noqa: E402
 import ha_cluster  # noqa: E402
 import kdc  # noqa: E402
@@ -180,6 +183,95 @@ class Renewal(unittest.TestCase):
             self.assertEqual(cluster.get("/ws/v1/cluster/metrics")["clusterMetrics"]["activeNodes"], 1)
         finally:
             os.kill(cluster.kdc.process.pid, 18)
+
+
+class Tap:
+    """A port that passes on to another, and keeps what the first caller sends."""
+
+    def __init__(self, port):
+        self.heard = b""
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.to = port
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        caller, _ = self.listener.accept()
+        with caller, socket.create_connection(("127.0.0.1", self.to)) as server:
+            while True:
+                for ready in select.select([caller, server], [], [])[0]:
+                    data = ready.recv(65536)
+                    if not data:
+                        return
+                    self.heard += data if ready is caller else b""
+                    (server if ready is caller else caller).sendall(data)
+
+    def close(self):
+        self.listener.close()
+
+
+@unittest.skipIf(kdc.missing(), f"not installed: {kdc.missing()}")
+class Circumstances(unittest.TestCase):
+    """Several protections, a login that is heard, and keys and a clock that change while the manager runs."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.clock = clock.Clock()
+        cls.addClassCleanup(cls.clock.remove)
+        cls.secured = Secured().start(cls, "authentication,privacy")
+        cls.cluster = cls.secured.cluster
+        cls.cluster.kill("rm")
+        with cls.clock.given():  # the manager's alone
+            cls.cluster.start_rm()
+        cls.cluster.wait_for_nodes(1)
+        cls.alice = cls.cluster.kdc.cache("alice")
+
+    def apps(self, environment, *words):
+        return self.secured.run(environment, "apps", "--json", *words)
+
+    def test_the_caller_chooses_among_the_protections(self):
+        for chosen in ("authentication", "privacy", "privacy,integrity", "integrity,authentication"):
+            with self.subTest(chosen):
+                listed = self.apps(self.alice, "--set", f"hadoop.rpc.protection={chosen}")
+                self.assertEqual(listed.returncode, 0, listed.stderr)
+        refused = self.apps(self.alice, "--set", "hadoop.rpc.protection=integrity")
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("No common protection layer between client and server", refused.stderr)
+
+    def test_a_login_that_was_heard_is_good_for_nothing(self):
+        tap = Tap(self.cluster.client)
+        self.addCleanup(tap.close)
+        listed = self.apps(self.alice, "--set", f"yarn.resourcemanager.address=127.0.0.1:{tap.port}")
+        self.assertEqual(listed.returncode, 0, listed.stderr)
+        told, closed = rpc.talk(("127.0.0.1", self.cluster.client), tap.heard)
+        self.assertTrue(closed)
+        self.assertIn(b"GSS initiate failed", told)
+        self.assertIn("Request is a replay", self.secured.log())
+
+    def test_a_new_key_counts_at_once_and_the_old_one_while_it_is_there(self):
+        keys = self.cluster.kdc
+        keytab = keys.keytab("rm/localhost")
+        before = keys.cache("bob")
+        self.assertEqual(self.apps(before).returncode, 0)  # with a ticket for the manager, by the old key
+        kept = keytab.with_suffix(".kept")
+        shutil.copy(keytab, kept)
+        keys.run("kadmin.local", "-r", kdc.REALM, input=f"ktadd -k {kept} rm/localhost\n")
+        os.replace(kept, keytab)
+        listed = self.apps(before)
+        self.assertEqual(listed.returncode, 0, listed.stderr)
+        listed = self.apps(keys.cache("alice"))
+        self.assertEqual(listed.returncode, 0, listed.stderr)
+
+    def test_a_clock_that_is_off_is_named_in_the_log(self):
+        self.clock.set(600)
+        self.addCleanup(self.clock.set, 0)
+        refused = self.apps(self.alice)
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("GSS initiate failed", refused.stderr)
+        self.assertRegex(self.secured.log(), "Auth failed from .*(Clock skew too great|Ticket expired)")
+        self.clock.set(0)
+        listed = self.apps(self.alice)
+        self.assertEqual(listed.returncode, 0, listed.stderr)
 
 
 @unittest.skipIf(kdc.missing(), f"not installed: {kdc.missing()}")

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Logs of a running application roll, and the node agent is killed with SIGKILL in the middle of that: every line is gathered, and once."""
+"""Logs of a running application roll, and the node agent is killed with SIGKILL in the middle of that: every line is gathered, and once. What it
+says of them is shown."""
 import collections
 import os
 import pathlib
@@ -96,6 +97,24 @@ class Rolls(unittest.TestCase):
             shown = subprocess.run([peers.BINARY, "logs", app, "--hadoop-conf", self.cluster.conf, *words], capture_output=True, text=True, timeout=60)
             self.assertEqual((shown.returncode, shown.stderr), (0, ""))
             self.assertRegex(shown.stdout, r"^==> container_\S+_000001 stdout <==\n<<last>>\n$")
+
+
+    def test_what_a_node_says_of_the_logs_is_shown_and_said_again_to_the_next_manager(self):
+        (self.directory / "gathered").rmdir()
+        (self.directory / "gathered").write_text("a file where the directory should be")
+        app, told = self.submit(), lambda: self.cluster.get(f"/fairlead/v1/apps/{app}")["logs"]
+        self.cluster.wait(lambda: told()["status"] == "RUNNING_WITH_FAILURE", "a roll that fails")
+        node, = told()["nodes"]
+        self.assertIn("gathered", node["failures"])
+        (self.directory / "gate").touch()
+        status = lambda: self.cluster.get(f"/ws/v1/cluster/apps/{app}")["app"]["logAggregationStatus"]  # noqa: E731
+        self.cluster.wait(lambda: status() == "FAILED", "the end")
+        node, = told()["nodes"]
+        self.assertEqual((node["status"], node["messages"]), ("FAILED", ""))
+        self.assertIn("gathered", node["failures"])
+        self.cluster.kill("rm")
+        self.cluster.start_rm()
+        self.cluster.wait(lambda: status() == "FAILED", "what the node says to the next manager")
 
 
 if __name__ == "__main__":

@@ -351,6 +351,13 @@ function ownPage(app) {
   return el("a", { href: `http://${http}/static/history.html?${new URLSearchParams({ app: app.id, ...(caller ? { "user.name": caller } : {}) })}` }, "its history");
 }
 
+// How far nodes have come with its logs, where they gather them.
+function gathered({ status, nodes }) {
+  if (!status || status === "DISABLED") return [];
+  const rows = nodes.map((one) => el("tr", {}, cell(nodeLink(one.node)), cell(words(one.status)), cell(one.messages, "detail"), cell(el("span", { class: "why" }, one.failures), "detail")));
+  return [el("h2", {}, `Logs: ${words(status)}`), table([head("Node"), head("State"), head("It said"), head("What failed")], rows, status === "SUCCEEDED" ? "All nodes have gathered them." : "It has run on no node.")];
+}
+
 async function application(id) {
   const app = await get(`apps/${encodeURIComponent(id)}`);
   if (!app) return [id, el("h1", {}, id), el("p", {}, "The resource manager knows no application of this id; it forgets the oldest ended ones.")];
@@ -376,6 +383,7 @@ async function application(id) {
     el("h2", {}, "Attempts"), table([head("Attempt"), head("State"), head("Node of the master"), head("Logs"), head("Diagnostics")], attempts, "No attempt has begun."),
     el("h2", {}, "Containers"), table([head("Container"), head("State"), head("Node"), head("Size"), head("Priority", "number"), head("Since"), head("Logs")], running, "It holds no container."),
     el("h2", {}, "Containers that have ended"), table([head("Container"), head("Node"), head("Ended"), head("How"), head("In detail"), head("Logs")], over, "None that is remembered."),
+    ...gathered(app.logs),
     el("h2", {}, "Lately"), eventTable(events.slice(0, 50), ["app", "Queue"], app.user), allOf({ app: id })];
 }
 
@@ -554,7 +562,7 @@ const filtered = (page, path, key) => (value) => {
 };
 const GROUP_OF = { RUNNING: "running", NEW: "waiting", SUBMITTED: "waiting", ACCEPTED: "waiting" };
 const PAGES = new Map([["cluster", applications], ["apps", applications], ["scheduler", queues], ["nodes", nodes], ["events", lately]]);
-const PAGES_OF_ONE = new Map([["app", application], ["queue", queue], ["node", node], ["appattempt", ofApplication], ["container", ofApplication],
+const PAGES_OF_ONE = new Map([["app", application], ["logaggregationstatus", application], ["queue", queue], ["node", node], ["appattempt", ofApplication], ["container", ofApplication],
   ["apps", (state) => filtered(applications, "/cluster", "group")(GROUP_OF[state] ?? "ended")], ["nodes", filtered(nodes, "/cluster/nodes", "text")]]);
 
 function pageOf(path) {

@@ -74,17 +74,32 @@ struct Container {
                (resources, ""), (priority, "of its ask"), (created_ms, "when it was granted"))
 };
 
+/// How far an application's logs have been gathered.
+struct NodesLogs {
+  std::string node{}, status{}, messages{}, failures{};
+  FL_DESCRIBED("NodesLogs", (node, "HOST:PORT"), (status, "LogAggregationStatus"),
+               (messages, "its last ones, a line each"), (failures, "its last ones, a line each"))
+};
+struct GatheredLogs {
+  std::string status{};
+  std::vector<NodesLogs> nodes{};
+  FL_DESCRIBED("GatheredLogs", (status, "LogAggregationStatus of all; empty where it is hidden"),
+               (nodes, "by each node"))
+};
+
 /// An application with its attempts, its containers and what it waits for.
 struct ApplicationDetail : Application {
   std::string diagnostics{};
   std::optional<bool> preemptable{};
+  GatheredLogs logs{};
   std::vector<Attempt> attempts{};
   std::vector<Container> running{};
   std::vector<Pending> pending{};
 
   FL_DESCRIBED_BEYOND(Application, "ApplicationDetail", (diagnostics, ""),
-                      (preemptable, "containers of it may be taken back; left out where it is hidden"), (attempts, ""),
-                      (running, "its live containers"), (pending, "its asks that wait"))
+                      (preemptable, "containers of it may be taken back; left out where it is hidden"),
+                      (logs, "how far they have been gathered"), (attempts, ""), (running, "its live containers"),
+                      (pending, "its asks that wait"))
 };
 
 }  // namespace fairlead::endpoints::v1

@@ -22,6 +22,8 @@ inline constexpr size_t kUrlMax = 8 << 10;
 inline constexpr size_t kDiagnosticsMax = 64 << 10;
 /// What a node says of its health, for as long as it is there: the last words of a script.
 inline constexpr size_t kHealthMax = 4 << 10;
+/// What a node says of an application's logs, once. Hadoop's has a line.
+inline constexpr size_t kLogMessageMax = 4 << 10;
 /// A list of users and groups.
 inline constexpr size_t kAclMax = 64 << 10;
 /// All commands of a container together. Linux takes 128 KiB for one argument.

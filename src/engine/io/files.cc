@@ -14,6 +14,7 @@
 #include "engine/io/web_hdfs.h"
 #include "engine/records/errors.h"
 #include "engine/settings/job_settings.h"
+#include "engine/settings/name_nodes.h"
 
 namespace fairlead::engine {
 
@@ -33,7 +34,8 @@ FileDescriptor::~FileDescriptor() {
 
 std::string ResolveUserPath(const std::string& path) {
   const std::string local = path.starts_with("file://") ? path.substr(7) : path;
-  if (local.starts_with(WebHdfs::kScheme)) return local;
+  if (local.starts_with(WebHdfs::kScheme) || local.starts_with("hdfs://"))
+    return ResolveHdfsPath(local, Environment(kEnvNameNodes));
   if (const size_t scheme = local.find("://"); scheme != std::string::npos) {
     throw JobError(path + ": no library for paths of the kind " + path.substr(0, scheme) + "://");
   }

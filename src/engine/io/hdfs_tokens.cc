@@ -32,7 +32,7 @@ const Tokens& HdfsTokens() {
   return tokens;
 }
 
-std::string DelegationFor(const std::string& host) {
+std::string DelegationFor(const std::string& logical, const std::string& host) {
   const auto find = [](const std::string& at) -> std::string {
     for (const auto& [alias, token] : HdfsTokens()) {
       const auto service = env::ParseEndpoint(token.service);
@@ -41,6 +41,10 @@ std::string DelegationFor(const std::string& host) {
     return "";
   };
   if (HdfsTokens().empty()) return "";
+  for (const auto& [alias, token] : HdfsTokens()) {
+    const bool is_of_it = token.service == "ha-hdfs:" + logical || token.service == "ha-webhdfs:" + logical;
+    if (is_of_it && !logical.empty()) return endpoints::yarn::EncodeHdfsUrlToken(token);
+  }
   std::string named = find(host);
   return named.empty() ? find(env_posix::Ipv4Of(host)) : named;
 }

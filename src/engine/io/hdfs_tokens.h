@@ -11,8 +11,9 @@ namespace fairlead::engine {
 /// containers have and `hdfs fetchdt` writes; none where that is not set. Read once. Throws JobError. Thread-safe.
 const std::map<std::string, endpoints::yarn::RpcToken>& HdfsTokens();
 
-/// What a NameNode on this host takes as `delegation` (Token.encodeToUrlString); "": no token is of that host. Asks the
-/// resolver where tokens name another text: they name addresses (SecurityUtil.buildTokenService).
-std::string DelegationFor(const std::string& host);
+/// What a NameNode on this host takes as `delegation` (Token.encodeToUrlString), one of the HDFS `service` where it is
+/// not empty (HAUtilClient.buildTokenServiceForLogicalUri); "": no token is of that service or host. Asks the resolver
+/// where tokens name another text: they name addresses (SecurityUtil.buildTokenService).
+std::string DelegationFor(const std::string& service, const std::string& host);
 
 }  // namespace fairlead::engine

@@ -1,15 +1,21 @@
 #include "engine/io/web_hdfs.h"
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <thread>
 
+#include "base/text.h"
 #include "engine/io/hdfs_tokens.h"
 #include "engine/io/job_files.h"
 #include "engine/records/errors.h"
 #include "env_posix/posix_loop.h"
 #include "process/http/client.h"
+#include "process/http/failover.h"
 #include "wire/json/json.h"
 
 namespace fairlead::engine {
@@ -22,30 +28,78 @@ using nlohmann::json;
 constexpr base::Duration kSilenceMax = base::Duration::Seconds(60);
 constexpr uint64_t kAnswerMax = 64 << 20;  // of the NameNode: a listing
 
-base::Result<http::ClientRequest> Parse(const std::string& path) { return http::ParseUrl(path, WebHdfs::kScheme, 0); }
+/// A path without its scheme, and its NameNodes.
+struct Place {
+  std::string service;  // "": none was named
+  std::vector<env::Endpoint> name_nodes;
+  std::string path;
+};
+
+Place PlaceOf(const std::string& path) {
+  const base::Error wrong{path + ": not of the form webhdfs://HOST:PORT/PATH"};
+  if (!path.starts_with(WebHdfs::kScheme)) throw TaskError(wrong.message);
+  const std::string rest = path.substr(WebHdfs::kScheme.size());
+  std::string authority = rest.substr(0, rest.find('/'));
+  Place place{"", {}, rest.substr(authority.size())};
+  if (const size_t at = authority.find('@'); at != std::string::npos) {
+    place.service = authority.substr(0, at);
+    authority.erase(0, at + 1);
+  }
+  for (const std::string& name_node : SplitCommas(authority)) {
+    const auto parsed = http::ParseUrl(std::string(WebHdfs::kScheme) + name_node, WebHdfs::kScheme, 0);
+    if (!parsed.ok()) throw TaskError(wrong.message);
+    place.name_nodes.push_back(parsed->endpoint);
+  }
+  if (place.name_nodes.empty()) throw TaskError(wrong.message);
+  return place;
+}
+
+/// Which of a HDFS's NameNodes serves, as far as this process knows.
+class Serving {
+ public:
+  size_t Of(const env::Endpoint& first) {
+    const std::lock_guard lock(mutex_);
+    return serves_[first];
+  }
+  void Set(const env::Endpoint& first, size_t which) {
+    const std::lock_guard lock(mutex_);
+    serves_[first] = which;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<env::Endpoint, size_t> serves_;
+};
 
 /// As whom this process asks a NameNode: by a token of it, else as a user whom it believes.
-std::string Caller(const std::string& host) {
-  if (const std::string token = DelegationFor(host); !token.empty()) return "&delegation=" + token;
+std::string Caller(const std::string& service, const std::string& host) {
+  if (const std::string token = DelegationFor(service, host); !token.empty()) return "&delegation=" + token;
   const std::string user = Environment("HADOOP_USER_NAME", Environment("USER", ""));
   return user.empty() ? "" : "&user.name=" + http::PercentEncode(user);
 }
 
-/// An operation on a path, for the NameNode.
-http::ClientRequest Operation(const char* method, const std::string& path, const std::string& operation) {
-  base::Result<http::ClientRequest> request = Parse(path);
-  if (!request.ok()) throw TaskError(path + ": not of the form webhdfs://HOST:PORT/PATH");
-  request->method = method;
-  request->target = "/webhdfs/v1" + http::PercentEncode(request->target, http::Slashes::kKept) + "?op=" + operation +
-                    Caller(request->endpoint.host);
-  return std::move(*request);
+/// An operation on a path, for one of its NameNodes.
+http::ClientRequest Operation(const char* method, const Place& place, size_t name_node, const std::string& operation) {
+  http::ClientRequest request;
+  request.endpoint = place.name_nodes[name_node];
+  request.method = method;
+  const std::string path = place.path.empty() ? "/" : place.path;
+  request.target = "/webhdfs/v1" + http::PercentEncode(path, http::Slashes::kKept) + "?op=" + operation +
+                   Caller(place.service, request.endpoint.host);
+  return request;
 }
 
-/// The path without its scheme and NameNode.
-std::string BarePath(const std::string& path) {
-  const base::Result<http::ClientRequest> parsed = Parse(path);
-  return parsed.ok() ? parsed->target : path;
-}
+/// A peer that did not answer.
+class NoAnswer : public TaskError {
+ public:
+  NoAnswer(const std::string& what, const base::Error& why)
+      : TaskError("cannot " + what + ": " + why.message), reached_(why.code != http::kNotConnected) {}
+  /// It may have done what was asked.
+  bool reached() const { return reached_; }
+
+ private:
+  bool reached_;
+};
 
 /// One request, for which the calling thread turns a loop of its own: a turn ends with whatever comes, so that a peer
 /// sends no faster than is read.
@@ -106,7 +160,7 @@ class Exchange {
  private:
   void Turn() {
     loop_->Run();
-    if (ended_ && !ended_->ok()) throw TaskError("cannot " + what_ + ": " + ended_->error().message);
+    if (ended_ && !ended_->ok()) throw NoAnswer(what_, ended_->error());
   }
 
   const std::string what_;
@@ -121,15 +175,39 @@ class Exchange {
 
 /// What the server says went wrong, as Hadoop's RemoteException.
 [[noreturn]] void Refuse(const std::string& what, int status, const std::string& body) {
-  const auto answer = wire::json::Parse(body, wire::json::kAnswer);
   std::string why = "HTTP status " + std::to_string(status);
-  if (answer && answer->is_object() && answer->contains("RemoteException") &&
-      answer->at("RemoteException").is_object()) {
-    const json& remote = answer->at("RemoteException");
-    why = remote.value("exception", "") + ": " + remote.value("message", "");
+  if (const auto remote = http::ReadRemoteException(body)) {
+    why = remote->name + ": " + remote->message;
     why = why.substr(0, why.find('\n'));
   }
   throw TaskError("cannot " + what + ": " + why);
+}
+
+/// Of the NameNode that serves. What was sent may have been done: only what changes nothing is asked again where an
+/// answer is lost.
+http::Response AskNameNode(const std::string& method, const std::string& path, const std::string& operation,
+                           const std::string& what) {
+  static Serving serving;
+  const Place place = PlaceOf(path);
+  http::Failover turns(place.name_nodes.size(), serving.Of(place.name_nodes.front()));
+  while (true) {
+    std::optional<base::Duration> wait;
+    try {
+      Exchange exchange(Operation(method.c_str(), place, turns.at(), operation), what);
+      std::string body = exchange.ReadAll();
+      http::Response answer = *exchange.answer();
+      answer.body = std::move(body);
+      const auto exception = answer.status == 403 ? http::ReadRemoteException(answer.body) : std::nullopt;
+      const bool serves = !exception || !exception->is_standby();
+      if (serves) serving.Set(place.name_nodes.front(), turns.at());
+      if (!serves) wait = turns.Next();
+      if (!wait) return answer;
+    } catch (const NoAnswer& error) {
+      if (!error.reached() || method == "GET") wait = turns.Next();
+      if (!wait) throw;
+    }
+    std::this_thread::sleep_for(std::chrono::nanoseconds(wait->ns));
+  }
 }
 
 struct Answer {
@@ -139,12 +217,10 @@ struct Answer {
 
 /// An operation that the NameNode answers itself. 404 is given back, other failures are thrown.
 Answer Ask(const char* method, const std::string& path, const std::string& operation, const std::string& what) {
-  Exchange exchange(Operation(method, path, operation), what);
-  const std::string body = exchange.ReadAll();
-  const int status = exchange.answer()->status;
-  if (status == 404) return {404, {}};
-  if (status != 200) Refuse(what, status, body);
-  auto answer = wire::json::Parse(body, wire::json::kAnswer);
+  const http::Response said = AskNameNode(method, path, operation, what);
+  if (said.status == 404) return {404, {}};
+  if (said.status != 200) Refuse(what, said.status, said.body);
+  auto answer = wire::json::Parse(said.body, wire::json::kAnswer);
   if (!answer) throw TaskError("cannot " + what + ": the answer: " + answer.error().message);
   if (!answer->is_object()) throw TaskError("cannot " + what + ": the answer is no JSON object");
   return {200, std::move(*answer)};
@@ -153,10 +229,9 @@ Answer Ask(const char* method, const std::string& path, const std::string& opera
 /// A request to the DataNode to which the NameNode sends who wants a file's bytes.
 http::ClientRequest Redirect(const char* method, const std::string& path, const std::string& operation,
                              const std::string& what) {
-  Exchange exchange(Operation(method, path, operation), what);
-  const std::string body = exchange.ReadAll();
-  if (const int status = exchange.answer()->status; status != 307) Refuse(what, status, body);
-  const std::string location(http::FindHeader(exchange.answer()->headers, "Location"));
+  const http::Response answer = AskNameNode(method, path, operation, what);
+  if (answer.status != 307) Refuse(what, answer.status, answer.body);
+  const std::string location(http::FindHeader(answer.headers, "Location"));
   base::Result<http::ClientRequest> request = http::ParseUrl(location);
   if (!request.ok()) throw TaskError("cannot " + what + ": sent to '" + location + "'");
   request->method = method;
@@ -257,6 +332,21 @@ class HdfsOutput : public OutputFile {
 
 }  // namespace
 
+std::string ResolveHdfsPath(const std::string& path, const std::string& name_nodes) {
+  const size_t begin = path.find("://") + 3;
+  const std::string authority = path.substr(begin, path.find('/', begin) - begin);
+  const std::string rest = path.substr(begin + authority.size());
+  for (const std::string& named : base::SplitTrimmed(name_nodes, ';')) {
+    const std::string name = named.substr(0, named.find('='));
+    if (name == named || (name != authority && name + ":8020" != authority)) continue;
+    return std::string(WebHdfs::kScheme) + name + "@" + named.substr(name.size() + 1) + rest;
+  }
+  if (path.starts_with(WebHdfs::kScheme)) return path;
+  throw JobError(path + ": where the NameNodes of this HDFS serve WebHDFS is not known; submit the job with the " +
+                 "--hadoop-conf that says it (dfs.namenode.http-address), or write webhdfs://HOST:PORT[,HOST:PORT]" +
+                 rest);
+}
+
 std::optional<FileStatus> WebHdfs::Status(const std::string& path) {
   const std::string what = "read " + path;
   const Answer answer = Ask("GET", path, "GETFILESTATUS", what);
@@ -317,7 +407,7 @@ void WebHdfs::MakeDirectories(const std::string& path) {
 
 void WebHdfs::Rename(const std::string& from, const std::string& to) {
   const std::string what = "rename " + from + " to " + to;
-  const std::string operation = "RENAME&destination=" + http::PercentEncode(BarePath(to), http::Slashes::kKept);
+  const std::string operation = "RENAME&destination=" + http::PercentEncode(PlaceOf(to).path, http::Slashes::kKept);
   if (Did(Ask("PUT", from, operation, what))) return;
   // HDFS does not replace a file.
   const std::optional<FileStatus> there = Status(to);

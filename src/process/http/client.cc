@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <optional>
 
+#include "process/http/failover.h"
+
 namespace fairlead::process::http {
 namespace {
 
@@ -58,7 +60,7 @@ class Running final : public Exchange,
     StartTimer();
     waiting_ = Head() + request_.body;
     net.Connect(request_.endpoint, request_.timeout, [self = shared_from_this()](auto connected) {
-      if (!connected) return self->Finish(connected.error());
+      if (!connected) return self->Finish(base::Error{connected.error().message, kNotConnected});
       if (!self->done_) return;
       self->stream_ = std::move(connected).value();
       self->self_ = self;
@@ -153,7 +155,8 @@ class Running final : public Exchange,
   }
 
   base::Error Failure(const std::string& why) const {
-    return {request_.method + " " + request_.scheme + request_.endpoint.ToString() + request_.target + ": " + why};
+    const std::string path = request_.target.substr(0, request_.target.find('?'));  // behind it tokens stand
+    return {request_.method + " " + request_.scheme + request_.endpoint.ToString() + path + ": " + why};
   }
 
   std::string Head() const {

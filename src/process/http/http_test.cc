@@ -368,6 +368,7 @@ TEST_F(HttpTest, AnExchangeEndsWithItsOwnerOrWithSilence) {
     ClientRequest request;
     request.endpoint = (*peer.listener)->local();
     if (silent) request.timeout = base::Duration::Millis(50);
+    request.target = "/x?delegation=SECRET";
     std::shared_ptr<Exchange> exchange;
     std::string ended = "not ended";
     Flow flow;
@@ -378,7 +379,7 @@ TEST_F(HttpTest, AnExchangeEndsWithItsOwnerOrWithSilence) {
     exchange = Open(*loop_, *loop_, request, flow,
                     [&](base::Result<Response> answer) { ended = answer.ok() ? "whole" : answer.error().message; });
     loop_->Run();
-    const std::string timed_out = "GET http://" + request.endpoint.ToString() + "/: timed out";
+    const std::string timed_out = "GET http://" + request.endpoint.ToString() + "/x: timed out";
     EXPECT_EQ(ended, silent ? timed_out : "not ended");
   }
 }

@@ -130,7 +130,10 @@ void LogGathering::Finish(const model::nm::HandleLogs& effect, Done done) {
   }
   Begin(PlanOf(app, context), [this, id = effect.app, done = std::move(done)](const base::Result<std::string>& note) {
     const std::string error = note ? "" : note.error().message;
-    Report(id, note ? Status::kSucceeded : Status::kFailed, note ? *note : error);
+    // A manager keeps the texts that come before the end (AppLogAggregatorImpl.sendLogAggregationReport).
+    const std::string& text = note ? *note : error;
+    if (!text.empty()) Report(id, note ? Status::kRunning : Status::kRunningWithFailure, text);
+    Report(id, note ? Status::kSucceeded : Status::kFailed, "");
     if (note && !note->empty())
       ports_.log.Warn("logs left the node without all rules of their application",
                       {{"app", ToString(id)}, {"why", *note}});
@@ -157,6 +160,21 @@ void LogGathering::Report(const model::ApplicationId& app, Status status, const 
   report.application_id = ep::ToWire(app);
   report.log_aggregation_status = status;
   report.diagnostics = why;
+  last_[app] = {report, ports_.loop.Now()};
+  ForgetOld();
+}
+
+void LogGathering::ForgetOld() {
+  std::erase_if(last_, [&](const auto& entry) {
+    return entry.second.at + settings_.remember < ports_.loop.Now() && ports_.core.FindApp(entry.first) == nullptr;
+  });
+}
+
+std::vector<wire::yarn::LogAggregationReportProto> LogGathering::Remembered() {
+  ForgetOld();
+  std::vector<wire::yarn::LogAggregationReportProto> out;
+  for (const auto& [app, last] : last_) out.push_back(last.report);
+  return out;
 }
 
 void LogGathering::Told(size_t count) {

@@ -30,6 +30,7 @@ struct LogSettings {
   base::Duration roll_every{};    // yarn.nodemanager.log-aggregation.roll-monitoring-interval-seconds; 0: no rolls
   std::string policy_class;       // yarn.nodemanager.log-aggregation.policy.class; empty: all containers
   std::string policy_parameters;  // yarn.nodemanager.log-aggregation.policy.parameters
+  base::Duration remember = base::Duration::Seconds(600);  // yarn.log-aggregation-status.time-out.ms
 };
 
 /// When the logs leave the node, and for which containers (Hadoop: LogAggregationService, AppLogAggregatorImpl): at
@@ -63,11 +64,18 @@ class LogGathering {
   /// What the resource manager has not yet heard, and that it has heard the first `count` of it.
   const std::vector<wire::yarn::LogAggregationReportProto>& reports() const { return reports_; }
   void Told(size_t count);
+  /// How far the logs are of each application that runs here or ended lately, for a resource manager that has restarted
+  /// (NMLogAggregationStatusTracker).
+  std::vector<wire::yarn::LogAggregationReportProto> Remembered();
 
  private:
   struct LeftOut {
     std::vector<model::ContainerId> containers;
     FL_FIELDS(containers)
+  };
+  struct Last {
+    wire::yarn::LogAggregationReportProto report;
+    base::Instant at;
   };
 
   LogPolicy PolicyOf(const LogContext& context) const;
@@ -77,6 +85,7 @@ class LogGathering {
   AggregationPlan PlanOf(const model::nm::AppRecord& app, const LogContext& context) const;
   void Begin(AggregationPlan plan, Gathered done);
   void Report(const model::ApplicationId& app, wire::yarn::LogAggregationStatusProto status, const std::string& why);
+  void ForgetOld();
 
   Ports ports_;
   const LogSettings settings_;
@@ -84,6 +93,7 @@ class LogGathering {
   std::map<model::ApplicationId, std::set<model::ContainerId>> left_out_;
   std::map<model::ApplicationId, std::function<void()>> under_way_;  // what waits for its end, if anything does
   std::vector<wire::yarn::LogAggregationReportProto> reports_;
+  std::map<model::ApplicationId, Last> last_;
   env::Timer timer_{ports_.loop};
   env::Alive alive_;
 };

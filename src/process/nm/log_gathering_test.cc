@@ -179,6 +179,18 @@ TEST_F(LogGatheringTest, AllLogsGoAtTheEndWhereNobodySaysOtherwise) {
   EXPECT_THAT(Reports(), IsEmpty());
 }
 
+TEST_F(LogGatheringTest, AManagerThatBeginsAnewHearsHowItWent) {
+  settings_.roll_every = kHour;  // time passes
+  Begin({});
+  FinishApp();
+  aggregator_.End();
+  gathering_->Told(1);
+  ASSERT_EQ(gathering_->Remembered().size(), 1U);
+  EXPECT_EQ(gathering_->Remembered()[0].log_aggregation_status, Told::kSucceeded);
+  Pass(kHour + base::Duration::Seconds(1));
+  EXPECT_THAT(gathering_->Remembered(), IsEmpty());
+}
+
 TEST_F(LogGatheringTest, ARuleThatCannotBeObeyedIsNamed) {
   settings_.roll_every = kHour;
   context_.rolled_logs_include_pattern = "\\.[0-9]$";
@@ -191,8 +203,8 @@ TEST_F(LogGatheringTest, ARuleThatCannotBeObeyedIsNamed) {
   FinishApp();
   aggregator_.End(note);
   EXPECT_THAT(finished_, ElementsAre("")) << "the logs have left";
-  EXPECT_THAT(Reports(), ElementsAre(Told::kRunning, Told::kSucceeded));
-  for (const auto& report : gathering_->reports()) EXPECT_EQ(report.diagnostics, note);
+  EXPECT_THAT(Reports(), ElementsAre(Told::kRunning, Told::kRunning, Told::kSucceeded));
+  for (const size_t report : {0, 1}) EXPECT_EQ(gathering_->reports()[report].diagnostics, note);
   EXPECT_EQ(log_.warnings.size(), 1U) << "at the end, once";
   EXPECT_EQ(log_.warnings.front().at("why"), note);
 }
@@ -264,7 +276,9 @@ TEST_F(LogGatheringTest, ARollIsRepeatedAndTheEndWaitsForIt) {
   EXPECT_GT(aggregator_.plans[2].now.ms, aggregator_.plans[0].now.ms);
   aggregator_.End(base::Error{"it is still full"});
   EXPECT_THAT(finished_, ElementsAre("it is still full"));
-  EXPECT_THAT(Reports(), ElementsAre(Told::kRunningWithFailure, Told::kRunning, Told::kFailed));
+  EXPECT_THAT(Reports(),
+              ElementsAre(Told::kRunningWithFailure, Told::kRunning, Told::kRunningWithFailure, Told::kFailed));
+  EXPECT_EQ(gathering_->reports()[2].diagnostics, "it is still full") << "a manager shows the text of a failure";
 }
 
 TEST_F(LogGatheringTest, ARunningContainerCountsAsOneThatEndsWell) {

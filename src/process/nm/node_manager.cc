@@ -485,8 +485,10 @@ void NodeManager::ForgetLaidOpen() {
 void NodeManager::SaveTokens() { state_.Keep({{kTokens, "", base::EncodeStored(tokens_.state())}}); }
 
 void NodeManager::Do(model::nm::Register& effect) {
+  w::RegisterNodeManagerRequestProto request = ep::RegisterRequest(identity_, effect);
+  if (logs_) request.log_aggregation_reports_for_apps = logs_->Remembered();
   client_.Call<w::RegisterNodeManagerResponseProto>(
-      Tracker(), "registerNodeManager", ep::RegisterRequest(identity_, effect), settings_.call_timeout,
+      Tracker(), "registerNodeManager", request, settings_.call_timeout,
       alive_([this](base::Result<w::RegisterNodeManagerResponseProto, rpc::RpcError> response) {
         if (!response) return RmFailed("registerNodeManager", response.error());
         last_rm_error_.clear();

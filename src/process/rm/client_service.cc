@@ -9,7 +9,6 @@
 #include "endpoints/yarn/text_bounds.h"
 #include "endpoints/yarn/utilization.h"
 #include "process/rm/access.h"
-#include "process/rm/log_aggregation.h"
 #include "process/rm/queue_names.h"
 #include "process/rm/reports.h"
 #include "process/rm/resource_manager.h"

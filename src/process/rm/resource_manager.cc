@@ -12,7 +12,6 @@
 #include "process/rm/access.h"
 #include "process/rm/draining.h"
 #include "process/rm/learning.h"
-#include "process/rm/log_aggregation.h"
 #include "process/rm/reports.h"
 #include "process/rm/submissions.h"
 #include "process/rm/token_services.h"
@@ -115,7 +114,7 @@ base::Status ResourceManager::Open() {
     estimates_->Take(loop_.Now(), effects);
   });
   access_ = std::make_unique<Access>(loop_, *machine_, options_.admin_acl, options_.login_user, options_.groups_of);
-  log_aggregation_ = std::make_unique<LogAggregation>(*machine_);
+  log_aggregation_ = std::make_unique<LogAggregation>(*machine_, options_.log_aggregation);
   batches_ = std::make_unique<Batches>(
       loop_, store_, options_.recovery, *machine_,
       Batches::Outside{options_.may_act, options_.on_batch, [this](const m::OuterEffect& effect) { CarryOut(effect); },

@@ -24,6 +24,7 @@
 #include "process/rm/key_ring.h"
 #include "process/rm/lately.h"
 #include "process/rm/launcher.h"
+#include "process/rm/log_aggregation.h"
 #include "process/rm/machine.h"
 #include "process/rm/ports.h"
 #include "process/rm/queue_edit.h"
@@ -43,7 +44,6 @@ namespace fairlead::process::rm {
 class Access;
 class Draining;
 class Learning;
-class LogAggregation;
 class Submissions;
 
 /// What is kept for `fairlead replay`.
@@ -101,6 +101,7 @@ struct ResourceManagerOptions {
   DelegationTimes delegation;
   std::vector<TokenIssuer> token_issuers;  // others whose tokens are renewed for applications
   RenewalTimes renewal;
+  LogAggregationOptions log_aggregation;
   std::string cluster_name;  // yarn.resourcemanager.cluster-id
   /// The file that holds the queues; empty: none does.
   std::string queue_file;

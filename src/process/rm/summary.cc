@@ -68,9 +68,8 @@ void Add(QueueSums& sums, const AppRow& row, int64_t sign) {
 
 }  // namespace
 
-LogStatuses::Status LogStatuses::At(const App& app, base::WallTime now) const {
-  static constexpr int64_t kTimeOutMs = 600'000;  // yarn.log-aggregation-status.time-out.ms
-  return Core::IsCompleted(app) && app.finished.ms + kTimeOutMs < now.ms ? late : in_time;
+bool LogStatuses::IsLate(const App& app, base::Duration time_out, base::WallTime now) {
+  return fairlead::rm::IsOver(app.state) && app.finished.ms + time_out.millis() < now.ms;
 }
 
 AppRow RowOf(const App& app, const scheduler::Scheduler& scheduler, base::WallTime now) {

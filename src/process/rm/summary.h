@@ -27,8 +27,10 @@ struct LogStatuses {
   using Status = wire::yarn::LogAggregationStatusProto;
   Status in_time = Status::kDisabled;
   Status late = Status::kDisabled;
+  base::Duration time_out{};  // so long after their application's end
+  static bool IsLate(const App& app, base::Duration time_out, base::WallTime now);
   /// As clients see it at `now`.
-  Status At(const App& app, base::WallTime now) const;
+  Status At(const App& app, base::WallTime now) const { return IsLate(app, time_out, now) ? late : in_time; }
 };
 
 /// One application as readers see it; never changed once made, so that any thread may read it.

@@ -5,7 +5,6 @@
 #include "endpoints/yarn/rm_convert.h"
 #include "endpoints/yarn/rm_decode.h"
 #include "process/rm/local_node.h"
-#include "process/rm/log_aggregation.h"
 #include "process/rm/resource_manager.h"
 #include "process/rm/submissions.h"
 
@@ -56,27 +55,30 @@ void TrackerService::RegisterNode(const Call& call, const w::RegisterNodeManager
   if (RefusedHost(call, event->address)) return;
   // A script says the rack, a name server the address: neither is waited for here.
   auto node = std::make_shared<m::RegisterNode>(std::move(*event));
+  auto logs = std::make_shared<LogAggregation::Reports>(request.log_aggregation_reports_for_apps);
   const auto look_up = [node, rack_of = manager_.options().rack_of, ip_of = manager_.options().ip_of] {
     node->rack = rack_of(node->address.host);
     if (ip_of) node->ip = ip_of(node->address.host);
   };
   const bool is_local = manager_.credentials() != nullptr && !call.caller.by_token();
-  loop_.Offload(look_up, alive_([this, node, is_local, to = call.token, peer = call.peer.host] {
+  loop_.Offload(look_up, alive_([this, node, logs, is_local, to = call.token, peer = call.peer.host] {
                   const base::Status here =
                       is_local ? CheckLocalNode(node->address.host, node->ip, peer) : base::Status();
                   if (!here.ok()) return Refuse(to, endpoints::yarn::exceptions::kAuthorization, here.error().message);
-                  RegisterNode(to, std::move(*node));
+                  RegisterNode(to, std::move(*node), std::move(*logs));
                 }));
 }
 
-void TrackerService::RegisterNode(rpc::CallToken call, m::RegisterNode event) {
-  batches_.Ask(std::move(event), [this, to = call](const auto& effect) {
+void TrackerService::RegisterNode(rpc::CallToken call, m::RegisterNode event, LogAggregation::Reports logs) {
+  const m::NodeAddress address = event.address;
+  batches_.Ask(std::move(event), [this, to = call, address, logs = std::move(logs)](const auto& effect) {
     if (Refused(to, effect)) return;
     const auto& answer = std::get<m::RegisterNodeAnswer>(effect);
     w::RegisterNodeManagerResponseProto response;
     response.node_action = static_cast<w::NodeActionProto>(answer.action);
     if (!answer.diagnostics.empty()) response.diagnostics_message = answer.diagnostics;
     if (answer.action == m::NodeAction::kNormal) {
+      manager_.log_aggregation().Record(address, logs, manager_.now_wall());
       response.container_token_master_key = endpoints::yarn::ToWire(manager_.keys().container().current);
       response.nm_token_master_key = endpoints::yarn::ToWire(manager_.keys().node().current);
       response.laid_open = manager_.keys().LaidOpenNodeKeys();
@@ -94,7 +96,7 @@ void TrackerService::Heartbeat(const Call& call, const w::NodeHeartbeatRequestPr
   if (!event.ok()) return RefuseRequest(call, event.error());
   if (RefusedHost(call, event->address)) return;
   ++manager_.counters().heartbeats;
-  manager_.log_aggregation().Record(request);
+  manager_.log_aggregation().Record(event->address, request.log_aggregation_reports_for_apps, manager_.now_wall());
   const int32_t container_key = request.LastKnownContainerTokenMasterKey().KeyId();
   const int32_t nm_key = request.LastKnownNmTokenMasterKey().KeyId();
   const int64_t tokens = request.TokenSequenceNo();

@@ -3,6 +3,7 @@
 #include "env/alive.h"
 #include "env/loop.h"
 #include "process/rm/call_answers.h"
+#include "process/rm/log_aggregation.h"
 #include "wire/yarn/tracker.h"
 
 namespace fairlead::process::rm {
@@ -20,7 +21,7 @@ class TrackerService final : public CallAnswers {
   /// and its host is not on this machine, and gives true.
   bool RefusedHost(const Call& call, const model::rm::NodeAddress& address);
   void RegisterNode(const Call& call, const wire::yarn::RegisterNodeManagerRequestProto& request);
-  void RegisterNode(rpc::CallToken call, model::rm::RegisterNode event);
+  void RegisterNode(rpc::CallToken call, model::rm::RegisterNode event, LogAggregation::Reports logs);
   void Heartbeat(const Call& call, const wire::yarn::NodeHeartbeatRequestProto& request);
 
   env::Loop& loop_;

@@ -120,6 +120,7 @@ class Web {
   /// Why the applications of a page wait; then answers.
   void FindReasons(const std::shared_ptr<AppsAnswer>& answer, const Reply& reply);
   endpoints::v1::ApplicationDetail OwnApp(const App& app, const std::string& user) const;
+  endpoints::v1::GatheredLogs LogsOf(const App& app) const;
   void OwnQueues(const Reply& reply);
   void OwnNodes(const http::Request& request, const Reply& reply);
   endpoints::v1::NodeDetail OwnNode(const Node& node, const std::string& user) const;

@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "endpoints/yarn/rm_convert.h"
-#include "process/rm/log_aggregation.h"
 #include "process/rm/scheme.h"
 #include "process/rm/web.h"
 #include "process/rm/web_activities.h"

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/text.h"
 #include "endpoints/v1/cluster.h"
 #include "endpoints/v1/events.h"
 #include "process/rm/draining.h"
@@ -215,12 +216,24 @@ v1::NodeDetail Web::OwnNode(const Node& node, const std::string& user) const {
   return detail;
 }
 
+// How far its logs have been gathered, at all and by each node (Hadoop: /cluster/logaggregationstatus/APPLICATION).
+v1::GatheredLogs Web::LogsOf(const App& app) const {
+  const base::WallTime now = manager_.now_wall();
+  v1::GatheredLogs logs{.status = std::string(Name(manager_.log_aggregation().Of(app).At(app, now)))};
+  for (const auto& [address, one] : manager_.log_aggregation().NodesOf(app, now)) {
+    logs.nodes.push_back({ToString(address), std::string(Name(one.status)), base::Joined(one.messages, "\n"),
+                          base::Joined(one.failures, "\n")});
+  }
+  return logs;
+}
+
 v1::ApplicationDetail Web::OwnApp(const App& app, const std::string& user) const {
   const bool full = manager_.access().Of(user).May(app, false);
   const base::WallTime now = manager_.now_wall();
   v1::ApplicationDetail detail{ApplicationOf(app, UsageRecordOf(app, now), full, now)};
   if (!full) return detail;
   detail.diagnostics = Core::VisibleDiagnostics(app);
+  detail.logs = LogsOf(app);
   detail.preemptable = fairlead::rm::TraitsOf(app.submission.tags).preemptable;
   for (const auto& [number, attempt] : app.attempts) {
     const bool placed = attempt.master.id.value != 0;

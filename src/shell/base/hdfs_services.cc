@@ -28,7 +28,7 @@ std::string HdfsServices::ServiceOf(const std::string& uri, const AddressOf& add
   if (!uri.starts_with(kScheme)) return "";
   std::string at = uri.substr(kScheme.size());
   at = at.substr(0, at.find('/'));
-  if (names_.contains(at)) return std::string(kLogical) + at;
+  if (const std::string name = config::ServiceNameOf(at); names_.contains(name)) return std::string(kLogical) + name;
   base::Result<env::Endpoint> endpoint = env::ParseEndpoint(at, kPort);
   if (!endpoint.ok()) return "";
   if (by_address_) endpoint->host = address_of(endpoint->host);

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <utility>
 
+#include "base/text.h"
 #include "config/auth_to_local.h"
 #include "env_kerberos/mit_gss.h"
 
@@ -100,8 +101,8 @@ DaemonIdentity ReadDaemonIdentity(const HadoopConf& conf, const std::string& pre
                     prefix + ".principal");
   }
   out.rules = conf.IsSet(kRules) ? conf.String(kRules) : "";
-  const std::string mechanism = conf.String(kMechanism, "hadoop");
-  out.mit = mechanism == "mit" || mechanism == "MIT";
+  const std::string mechanism = base::Lowered(conf.String(kMechanism, "hadoop"));
+  out.mit = mechanism == "mit";
   if (!out.mit && mechanism != "hadoop") conf.Refuse(kMechanism, mechanism + " is not known; write hadoop or mit");
   const auto rules = AuthToLocal::Parse(out.rules, MechanismOf(out), "");
   if (!rules.ok()) conf.Refuse(kRules, rules.error().message);

@@ -55,6 +55,9 @@ TEST(Kerberos, ADaemonNeedsPrincipalKeytabAndRulesThatCanBeRead) {
   EXPECT_TRUE(good.errors().empty()) << good.ErrorText();
   EXPECT_EQ(identity.principal, "rm/_HOST@EXAMPLE.COM");
   EXPECT_EQ(identity.host, "rm1.example.com");
+  good.Set("hadoop.security.auth_to_local.mechanism", "Mit");
+  EXPECT_TRUE(ReadDaemonIdentity(good, "yarn.resourcemanager", "rm1.example.com").mit);
+  EXPECT_TRUE(good.errors().empty()) << good.ErrorText();
 }
 
 struct WebRead {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "process/http/failover.h"
 #include "shell/nm/beneath.h"
 
 namespace fairlead::shell {
@@ -88,7 +89,11 @@ base::Result<HttpTransferred> Transfer(const HttpTransfer& order) {
   const Headers headers(::curl_slist_append(nullptr, "Via: 1.1 fairlead-nm"), ::curl_slist_free_all);
   ::curl_easy_setopt(curl.get(), CURLOPT_HTTPHEADER, headers.get());
   const CURLcode code = ::curl_easy_perform(curl.get());
-  if (code != CURLE_OK) return base::Error{WithoutQuery(order.url) + ": " + ::curl_easy_strerror(code)};
+  if (code != CURLE_OK) {
+    const bool reached = code != CURLE_COULDNT_CONNECT && code != CURLE_COULDNT_RESOLVE_HOST;
+    return base::Error{WithoutQuery(order.url) + ": " + ::curl_easy_strerror(code),
+                       reached ? 0 : process::http::kNotConnected};
+  }
   ::curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &out.status);
   const char* redirect = nullptr;
   ::curl_easy_getinfo(curl.get(), CURLINFO_REDIRECT_URL, &redirect);

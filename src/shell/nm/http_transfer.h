@@ -26,7 +26,8 @@ struct HttpTransferred {
 };
 
 /// One exchange by libcurl, http and https alone. It waits, so it is an errand's work; a server that is slower than 16
-/// KiB a second for a minute is given up. An error names the address without its query, where tokens are.
+/// KiB a second for a minute is given up. An error names the address without its query, where tokens
+/// are; its code may be http::kNotConnected.
 base::Result<HttpTransferred> Transfer(const HttpTransfer& order);
 
 /// As errors name an address.

@@ -9,6 +9,7 @@ using config::Range;
 using config::Unsupported;
 using Agent = process::nm::Settings;
 using Core = nm::Config;
+using process::nm::LogSettings;
 
 constexpr int64_t kSecond = 1'000'000'000;
 constexpr int64_t kMebi = 1 << 20;
@@ -133,6 +134,9 @@ constexpr Key<NmSettings> kKeys[] = {
     By("yarn.nodemanager.log-aggregation.debug-enabled", "false", "it may be less"),
     By("yarn.nodemanager.log-aggregation.num-log-files-per-app", "30",
        "TFiles of one node that a rolling application has at most; the oldest go"),
+    KeyOf<&NmSettings::manager, &Agent::logs, &LogSettings::remember>(
+        "yarn.log-aggregation-status.time-out.ms",
+        "a resource manager that begins anew is told how they left for so long after an application's end", Range{-1}),
     By("yarn.log-aggregation.retain-seconds", "-1",
        "no effect here: the MapReduce history server deletes gathered logs"),
     By("yarn.log-aggregation.retain-check-interval-seconds", "-1", "no effect here, either"),

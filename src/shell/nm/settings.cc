@@ -12,6 +12,7 @@
 #include <optional>
 #include <sstream>
 
+#include "base/text.h"
 #include "config/hadoop_conf.h"
 #include "config/name_nodes.h"
 #include "config/rm_members.h"
@@ -280,17 +281,19 @@ void ReadServices(const HadoopConf& conf, NmSettings& out) {
   }
 }
 
-/// The name node's web address for an hdfs:// URL (dfs.namenode.http-address, with its name service and node).
+/// The web addresses of the name nodes for an hdfs:// URL (dfs.namenode.http-address, with its name service and nodes),
+/// as WebHdfs takes them.
 std::function<std::string(const std::string&, const std::string&)> WebAddresses(const HadoopConf& conf) {
   const std::string key = "dfs.namenode.http-address";
   std::string any = conf.String(key);
   std::map<std::string, std::string> by_authority;
-  for (auto& [service, addresses] : config::NameNodes(conf, key)) by_authority.emplace(service, addresses.front());
+  for (const auto& [service, addresses] : config::NameNodes(conf, key))
+    by_authority.emplace(service, "http://" + base::Joined(addresses, ",http://"));
   return [by_authority, any](const std::string& scheme, const std::string& authority) -> std::string {
-    if (scheme == "webhdfs") return "http://" + authority;
     if (scheme == "swebhdfs") return "https://" + authority;
-    const auto known = by_authority.find(authority);
-    if (known != by_authority.end()) return "http://" + known->second;
+    const auto known = by_authority.find(config::ServiceNameOf(authority));
+    if (known != by_authority.end()) return known->second;
+    if (scheme == "webhdfs") return "http://" + authority;
     const size_t colon = authority.find(':');
     const std::string host = authority.substr(0, colon);
     const std::string port = any.find(':') == std::string::npos ? "9870" : any.substr(any.find(':') + 1);
@@ -363,6 +366,8 @@ void ReadLogRolls(const HadoopConf& conf, NmSettings& out) {
                            every_key + ".min), logs roll every " + std::to_string(least) + " seconds");
     every = least;
   }
+  base::Duration& remember = out.manager.logs.remember;
+  if (remember <= base::Duration()) remember = process::nm::LogSettings().remember;  // as Hadoop
   if (every > 0) out.manager.logs.roll_every = base::Duration::Seconds(std::min<int64_t>(every, INT32_MAX));
 }
 

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 #include <nlohmann/json.hpp>
+#include <thread>
 
+#include "config/name_nodes.h"
 #include "env/net.h"
 #include "env_posix/host_names.h"
+#include "process/http/failover.h"
 #include "process/http/http.h"
 #include "shell/base/hdfs_services.h"
 #include "wire/json/json.h"
@@ -23,12 +27,8 @@ constexpr long kNotFound = 404;
 
 /// {"RemoteException":{"message":...}}, or the answer as it is.
 base::Error Refusal(const std::string& path, const HttpTransferred& answer) {
-  std::string why = answer.text;
-  if (const auto json = wire::json::Parse(answer.text, wire::json::kAnswer); json.ok() && json->is_object()) {
-    const auto found = json->find("RemoteException");
-    if (found != json->end() && found->is_object() && found->value("message", nlohmann::json()).is_string())
-      why = found->at("message").get<std::string>();
-  }
+  const auto exception = process::http::ReadRemoteException(answer.text);
+  const std::string& why = exception && !exception->message.empty() ? exception->message : answer.text;
   return {path + ": WebHDFS answers " + std::to_string(answer.status) + " " + why};
 }
 
@@ -54,7 +54,8 @@ std::string TokenFor(const std::vector<process::nm::FileSystemToken>& tokens, co
     }
     return "";
   };
-  if (std::string logical = find("ha-" + scheme + ":" + authority); !logical.empty() || tokens.empty()) return logical;
+  const std::string logical = find("ha-" + scheme + ":" + config::ServiceNameOf(authority));
+  if (!logical.empty() || tokens.empty()) return logical;
   base::Result<env::Endpoint> at = env::ParseEndpoint(authority, known->port);
   if (!at.ok()) return "";
   for (char& c : at->host) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -63,24 +64,37 @@ std::string TokenFor(const std::vector<process::nm::FileSystemToken>& tokens, co
   return find(at->ToString());
 }
 
-std::string WebHdfs::Url(const std::string& path, const std::string& query) const {
-  return address_ + "/webhdfs/v1" + PercentEncode(path, Slashes::kKept) + "?op=" + query +
+std::string WebHdfs::Operation(const std::string& path, const std::string& query) const {
+  return "/webhdfs/v1" + PercentEncode(path, Slashes::kKept) + "?op=" + query +
          (caller_.token.empty() ? "&user.name=" + PercentEncode(caller_.user) : "&delegation=" + caller_.token);
 }
 
-base::Result<HttpTransferred> WebHdfs::Ask(HttpTransfer order) const {
-  order.by_ticket = caller_.by_ticket;
-  return Transfer(order);
+// What was sent may have been done: only what changes nothing is asked again where an answer is lost.
+base::Result<HttpTransferred> WebHdfs::Ask(const HttpTransfer& order) const {
+  process::http::Failover turns(addresses_.size(), serves_);
+  while (true) {
+    HttpTransfer asked = order;
+    asked.url = addresses_[turns.at()] + order.url;
+    asked.by_ticket = caller_.by_ticket;
+    base::Result<HttpTransferred> answer = Transfer(asked);
+    const auto exception = answer ? process::http::ReadRemoteException(answer->text) : std::nullopt;
+    const bool serves = answer ? !exception || !exception->is_standby()
+                               : order.method != "GET" && answer.error().code != process::http::kNotConnected;
+    const std::optional<base::Duration> wait = serves ? std::nullopt : turns.Next();
+    if (serves) serves_ = turns.at();
+    if (!wait) return answer;
+    std::this_thread::sleep_for(std::chrono::nanoseconds(wait->ns));
+  }
 }
 
 base::Status WebHdfs::Get(const std::string& path, int to, int64_t bytes_max) const {
-  const auto got = Ask({.url = Url(path, "OPEN"), .follow = true, .to = to, .to_bytes_max = bytes_max});
+  const auto got = Ask({.url = Operation(path, "OPEN"), .follow = true, .to = to, .to_bytes_max = bytes_max});
   if (!got) return got.error();
   return got->status == kOk ? base::Status() : Refusal(path, *got);
 }
 
 base::Result<std::optional<WebHdfs::Status>> WebHdfs::StatusOf(const std::string& path) const {
-  const auto answer = Ask({.url = Url(path, "GETFILESTATUS"), .follow = true});
+  const auto answer = Ask({.url = Operation(path, "GETFILESTATUS"), .follow = true});
   if (!answer) return answer.error();
   if (answer->status == kNotFound) return std::optional<Status>();
   if (answer->status != kOk) return Refusal(path, *answer);
@@ -99,7 +113,7 @@ base::Result<std::optional<WebHdfs::Status>> WebHdfs::StatusOf(const std::string
 
 base::Result<std::vector<std::string>> WebHdfs::List(const std::string& path) const {
   constexpr int64_t kMost = 64 << 20;
-  const auto answer = Ask({.url = Url(path, "LISTSTATUS"), .follow = true, .to_bytes_max = kMost});
+  const auto answer = Ask({.url = Operation(path, "LISTSTATUS"), .follow = true, .to_bytes_max = kMost});
   if (!answer) return answer.error();
   if (answer->status != kOk) return Refusal(path, *answer);
   const auto json = wire::json::Parse(answer->text, wire::json::kAnswer);
@@ -117,7 +131,7 @@ base::Result<std::vector<std::string>> WebHdfs::List(const std::string& path) co
 }
 
 base::Status WebHdfs::Order(const std::string& method, const std::string& path, const std::string& query) const {
-  const auto answer = Ask({.method = method, .url = Url(path, query)});
+  const auto answer = Ask({.method = method, .url = Operation(path, query)});
   if (!answer) return answer.error();
   if (answer->status != kOk) return Refusal(path, *answer);
   if (answer->text.empty()) return {};
@@ -133,11 +147,12 @@ base::Status WebHdfs::MakeDirectory(const std::string& path, const std::string& 
 }
 
 base::Status WebHdfs::Put(const std::string& path, int file, int64_t bytes, const std::string& mode) const {
-  const std::string url = Url(path, "CREATE&overwrite=true&permission=" + mode);
+  const std::string url = Operation(path, "CREATE&overwrite=true&permission=" + mode);
   const auto where = Ask({.method = "PUT", .url = url});
   if (!where) return where.error();
   if (where->status != kRedirected || where->redirect.empty()) return Refusal(path, *where);
-  const auto written = Ask({.method = "PUT", .url = where->redirect, .from = file, .from_bytes = bytes});
+  const auto written = Transfer(
+      {.method = "PUT", .url = where->redirect, .from = file, .from_bytes = bytes, .by_ticket = caller_.by_ticket});
   if (!written) return written.error();
   if (written->status != kCreated && written->status != kOk) return Refusal(path, *written);
   return {};

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/text.h"
 #include "process/nm/ports.h"
 #include "shell/nm/http_transfer.h"
 
@@ -25,12 +26,14 @@ struct WebHdfsCaller {
 std::string TokenFor(const std::vector<process::nm::FileSystemToken>& tokens, const std::string& scheme,
                      const std::string& authority);
 
-/// HDFS by WebHDFS (op and answers: Hadoop's WebHDFS REST API). Every call
-/// waits for the name node; an error has its exception's message.
+/// HDFS by WebHDFS (op and answers: Hadoop's WebHDFS REST API). Every call waits for the name node that serves: where
+/// there are several, through their change of roles (process/http/failover.h); an error has its exception's message.
+/// For one thread.
 class WebHdfs {
  public:
-  /// `address`: "http://namenode:9870".
-  WebHdfs(std::string address, WebHdfsCaller caller) : address_(std::move(address)), caller_(std::move(caller)) {}
+  /// `addresses`: "http://namenode:9870[,http://...]", at least one: the name nodes of one HDFS.
+  WebHdfs(const std::string& addresses, WebHdfsCaller caller)
+      : addresses_(base::SplitTrimmed(addresses)), caller_(std::move(caller)) {}
 
   struct Status {
     int64_t modified_ms = 0;
@@ -52,13 +55,15 @@ class WebHdfs {
   base::Status Get(const std::string& path, int to, int64_t bytes_max) const;
 
  private:
-  std::string Url(const std::string& path, const std::string& query) const;
-  base::Result<HttpTransferred> Ask(HttpTransfer order) const;
+  std::string Operation(const std::string& path, const std::string& query) const;
+  /// Of the name node that serves. `order.url`: what follows its address.
+  base::Result<HttpTransferred> Ask(const HttpTransfer& order) const;
   /// An operation that answers {"boolean":true}, or nothing.
   base::Status Order(const std::string& method, const std::string& path, const std::string& query) const;
 
-  const std::string address_;
+  const std::vector<std::string> addresses_;
   const WebHdfsCaller caller_;
+  mutable size_t serves_ = 0;  // of them, as far as is known
 };
 
 }  // namespace fairlead::shell

@@ -119,6 +119,29 @@ TEST(WebHdfsTest, ARefusalHasTheNameNodesWords) {
   EXPECT_TRUE(hdfs.Rename("/a", "/b").ok());
 }
 
+TEST(WebHdfsTest, AStandbyLeadsToTheNameNodeThatServes) {
+  const std::string standby =
+      Answer("403 Forbidden", R"({"RemoteException":{"exception":"StandbyException","message":""}})");
+  CannedServer first({standby});
+  CannedServer second({Answer("200 OK", ""), Answer("200 OK", "")});
+  const WebHdfs hdfs(first.address() + "," + second.address(), {"ann"});
+  EXPECT_TRUE(hdfs.Remove("/a").ok());
+  EXPECT_TRUE(hdfs.Remove("/b").ok()) << "which is remembered";
+  EXPECT_EQ(first.asked().size(), 1U);
+  EXPECT_THAT(second.asked().back(), StartsWith("DELETE /webhdfs/v1/b?"));
+}
+
+TEST(WebHdfsTest, ANameNodeThatIsGoneLeadsToTheOther) {
+  CannedServer only({Answer("200 OK", "")});
+  EXPECT_TRUE(WebHdfs("http://127.0.0.1:1," + only.address(), {"ann"}).Remove("/a").ok());
+}
+
+TEST(WebHdfsTest, WhatMayHaveBeenDoneIsNotAskedAgain) {
+  CannedServer first({"no HTTP"});
+  EXPECT_FALSE(WebHdfs(first.address() + ",http://127.0.0.1:1", {"ann"}).Remove("/a").ok());
+  EXPECT_EQ(first.asked().size(), 1U);
+}
+
 TEST(WebHdfsTest, AFileGoesByWayOfADataNode) {
   std::FILE* file = std::tmpfile();
   ASSERT_NE(file, nullptr);
@@ -160,6 +183,7 @@ TEST(WebHdfsTest, ATokenIsShownToItsOwnFileSystemAlone) {
   EXPECT_EQ(TokenFor(tokens, "hdfs", "localhost:8020"), "address") << "by what the resolver says";
   EXPECT_EQ(TokenFor(tokens, "hdfs", "NN.example.com:9000"), "name");
   EXPECT_EQ(TokenFor(tokens, "hdfs", "main"), "logical");
+  EXPECT_EQ(TokenFor(tokens, "hdfs", "main:8020"), "logical") << "as MapReduce names it";
   EXPECT_EQ(TokenFor(tokens, "webhdfs", "127.0.0.1:9870"), "web");
   EXPECT_EQ(TokenFor(tokens, "hdfs", "127.0.0.1:8021"), "");
   EXPECT_EQ(TokenFor(tokens, "http", "127.0.0.1:8020"), "");

@@ -13,6 +13,7 @@ using Manager = process::rm::ResourceManagerOptions;
 using Core = fairlead::rm::Config;
 using process::rm::DelegationTimes;
 using process::rm::KeyTimes;
+using process::rm::LogAggregationOptions;
 using process::rm::RenewalTimes;
 
 constexpr int64_t kSecond = 1'000'000'000;
@@ -148,6 +149,12 @@ constexpr Key<RmSettings> kKeys[] = {
        "([Kerberos](kerberos.md#what-works))"),
     KeyOf<&RmSettings::manager, &Manager::core, &Core::log_aggregation>("yarn.log-aggregation-enable",
                                                                         "said in reports of applications"),
+    KeyOf<&RmSettings::manager, &Manager::log_aggregation, &LogAggregationOptions::time_out>(
+        "yarn.log-aggregation-status.time-out.ms",
+        "a node that has not said how it went with them so long after an application's end is given up", Range{-1}),
+    KeyOf<&RmSettings::manager, &Manager::log_aggregation, &LogAggregationOptions::messages>(
+        "yarn.resourcemanager.max-log-aggregation-diagnostics-in-memory",
+        "what a node said of them, shown on the application's page: the last ones", Range{0, 1000}),
 };
 
 constexpr Unsupported kUnsupported[] = {
@@ -179,6 +186,8 @@ void ReadManagerKeys(const config::HadoopConf& conf, RmSettings& out) {
   DelegationTimes& times = out.manager.delegation;
   for (base::Duration* time : {&times.key_update, &times.max_life, &times.renewal, &times.sweep})
     *time = std::max(*time, base::Duration::Millis(100));
+  base::Duration& logs_time_out = out.manager.log_aggregation.time_out;
+  if (logs_time_out <= base::Duration()) logs_time_out = LogAggregationOptions().time_out;  // as Hadoop
   if (core.log_aggregation) out.manager.renewal.cancel_delay = core.node_expiry;  // logs are aggregated with them
 }
 

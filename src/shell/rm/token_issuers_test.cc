@@ -41,6 +41,7 @@ TEST(TokenIssuers, AnApplicationWithoutATokenGetsOneOfTheDefaultFileSystem) {
   EXPECT_EQ(service("hdfs://nn.example.com:9000/"), "10.0.0.7:9000");
   EXPECT_EQ(service("hdfs://nn.example.com", false), "nn.example.com:8020");
   EXPECT_EQ(service("hdfs://main"), "ha-hdfs:main");
+  EXPECT_EQ(service("hdfs://main:8020"), "ha-hdfs:main");
   EXPECT_EQ(ReadIssueRules(config::HadoopConf(), nullptr).kind, "") << "nobody is asked without the key";
   for (const char* none : {"file:///", "hdfs://unknown:1", "hdfs://"}) EXPECT_EQ(service(none), "") << none;
 }
