@@ -2,6 +2,7 @@
 import dataclasses
 import os
 import re
+import signal
 import subprocess
 
 import cases_ha
@@ -11,7 +12,7 @@ import cases_spark
 import cases_yarn
 import peers
 from cases_mapreduce import require_pi
-from jobs import Background, PausedJob, executors, require_end
+from jobs import Background, PausedJob, executors, kill, require_end
 from registry import Spec, case, require_success
 from texts import text_file
 
@@ -61,17 +62,23 @@ def run_and_change(cluster, work):
 
 def preempted(cluster, work):
     """A job that has the whole cluster loses maps to the queue that has its share coming, and still ends well."""
-    large = Background(work, "large", cluster.example_command("pi", "-Dmapreduce.map.memory.mb=1024", "30", "30000000"), cluster.client_environment())
+    large = Background(work, "large", cluster.example_command("pi", "-Dmapreduce.map.memory.mb=1024", "30", "1000000"), cluster.client_environment())
     cluster.wait(lambda: large.running() and cluster.apps(), "the submission", 120)
     first = cluster.apps()[0]["id"]
-    cluster.wait(lambda: cluster.get("/ws/v1/cluster/metrics")["clusterMetrics"]["availableMB"] < 1024, "a cluster full of maps", 120)
+
+    def stands_in_the_way():
+        maps = executors(first)
+        kill(maps, signal.SIGSTOP)
+        full = cluster.get("/ws/v1/cluster/metrics")["clusterMetrics"]["availableMB"] < 1024
+        return full and len(maps) == cluster.app(first)["runningContainers"] - 1
+    cluster.wait(stands_in_the_way, "a cluster full of maps that stand still", 120)
     run = cluster.example("pi", "-Dmapreduce.job.queuename=root.beta", "6", "1000", cwd=work)
     require_success(run, "the second queue's job")
-    assert cluster.app(first)["state"] == "RUNNING", "the first one ended before: nothing was preempted"
+    assert cluster.app(first)["preemptedMemorySeconds"] > 0, cluster.app(first)
+    kill(executors(first), signal.SIGCONT)
     large.finish()
     require_pi(large.text())
     assert "Failed map tasks" not in large.text(), large.text()[-3000:]
-    assert cluster.app(first)["preemptedMemorySeconds"] > 0, cluster.app(first)
 
 
 LABELS = dataclasses.replace(CAPACITY, yarn_site=(("yarn.node-labels.enabled", "true"),), capacity=QUEUES + (
