@@ -56,6 +56,17 @@ def kill(pids, by=signal.SIGKILL):
             os.kill(pid, by)
 
 
+def stand_still(app_id):
+    """Stops what the application runs besides its master until `go_on`; gives the pids."""
+    pids = executors(app_id)
+    kill(pids, signal.SIGSTOP)
+    return pids
+
+
+def go_on(app_id):
+    kill(executors(app_id), signal.SIGCONT)
+
+
 class Background:
     """A client process that runs while the case does other things; its output goes to WORK/NAME.log. None outlives its case."""
     started = []
