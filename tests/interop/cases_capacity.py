@@ -11,7 +11,7 @@ import cases_spark
 import cases_yarn
 import peers
 from cases_mapreduce import require_pi
-from jobs import Background, PausedJob, executors, require_end
+from jobs import Background, PausedJob, executors, go_on, require_end, stand_still
 from registry import Spec, case, require_success
 from texts import text_file
 
@@ -61,17 +61,23 @@ def run_and_change(cluster, work):
 
 def preempted(cluster, work):
     """A job that has the whole cluster loses maps to the queue that has its share coming, and still ends well."""
-    large = Background(work, "large", cluster.example_command("pi", "-Dmapreduce.map.memory.mb=1024", "30", "30000000"), cluster.client_environment())
+    large = Background(work, "large", cluster.example_command("pi", "-Dmapreduce.map.memory.mb=1024", "-Dmapreduce.map.speculative=false", "30", "1000000"),
+                       cluster.client_environment())
     cluster.wait(lambda: large.running() and cluster.apps(), "the submission", 120)
     first = cluster.apps()[0]["id"]
-    cluster.wait(lambda: cluster.get("/ws/v1/cluster/metrics")["clusterMetrics"]["availableMB"] < 1024, "a cluster full of maps", 120)
+
+    def stands_in_the_way():
+        maps = stand_still(first)
+        full = cluster.get("/ws/v1/cluster/metrics")["clusterMetrics"]["availableMB"] < 1024
+        return full and len(maps) == cluster.app(first)["runningContainers"] - 1
+    cluster.wait(stands_in_the_way, "a cluster full of maps that stand still", 120)
     run = cluster.example("pi", "-Dmapreduce.job.queuename=root.beta", "6", "1000", cwd=work)
     require_success(run, "the second queue's job")
-    assert cluster.app(first)["state"] == "RUNNING", "the first one ended before: nothing was preempted"
+    assert cluster.app(first)["preemptedMemorySeconds"] > 0, cluster.app(first)
+    go_on(first)
     large.finish()
     require_pi(large.text())
     assert "Failed map tasks" not in large.text(), large.text()[-3000:]
-    assert cluster.app(first)["preemptedMemorySeconds"] > 0, cluster.app(first)
 
 
 LABELS = dataclasses.replace(CAPACITY, yarn_site=(("yarn.node-labels.enabled", "true"),), capacity=QUEUES + (
@@ -107,8 +113,9 @@ def labelled(cluster, work):
 def passes_grant(cluster, work):
     """Asynchronous scheduling in queues of the older way: MapReduce in a queue that a mapping makes for its user, with the manager killed in mid-job."""
     job = Background(work, "job", cluster.example_command("pi", "6", "1000000"), cluster.client_environment())
-    cluster.wait(lambda: job.running() and any(app["runningContainers"] > 1 for app in cluster.apps()), "maps", 120)
+    cluster.wait(lambda: job.running() and cluster.apps() and stand_still(cluster.apps()[0]["id"]), "maps", 120)
     cluster.restart("rm")
+    go_on(cluster.apps()[0]["id"])
     job.finish()
     require_pi(job.text())
     app = require_end(cluster, cluster.apps()[0]["id"])

@@ -7,7 +7,7 @@ import subprocess
 import time
 
 from ha_cluster import ACTIVE, STANDBY, HaCluster
-from jobs import PausedJob, container_processes, require_end
+from jobs import PausedJob, container_processes, go_on, require_end, stand_still
 from registry import Spec, case
 
 TAKEOVER_S = 20  # the machine may be busy; ./bench/run failover measures
@@ -175,13 +175,14 @@ def spark_client(cluster, work, fault, *options):
 
 
 def mapreduce(cluster, work, fault):
-    """One attempt, and no task runs twice: a container each for the master, the maps and the reduce."""
+    """One attempt, and no task runs twice: a container each for the master, the maps, of which one stands still meanwhile, and the reduce."""
     job = subprocess.Popen(cluster.example_command("pi", "-Dmapreduce.map.speculative=false", 12, 3000000), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                            env=cluster.client_environment(), cwd=work)
     try:
-        cluster.wait(lambda: cluster.apps() and cluster.apps()[0]["runningContainers"] > 1, "a task", 120)
+        cluster.wait(lambda: cluster.apps() and stand_still(cluster.apps()[0]["id"]), "a task", 120)
         app_id = cluster.apps()[0]["id"]
         fault(cluster, cluster.await_active())
+        go_on(app_id)
         out, _ = job.communicate(timeout=300)
     finally:
         job.kill()

@@ -1,7 +1,7 @@
 """MapReduce's examples, with checked results."""
 import re
 
-from jobs import Background, container_processes, require_end
+from jobs import Background, go_on, require_end, stand_still
 from registry import Spec, case, require_success
 from texts import text_file
 
@@ -57,13 +57,14 @@ def tera_sort(cluster, work):
 
 def restarted(cluster, work):
     """kill -9 of the resource manager, then of all daemons, while maps run: no task is lost."""
-    job = Background(work, "pi", cluster.example_command("pi", "6", "60000000"), cluster.client_environment())
+    job = Background(work, "pi", cluster.example_command("pi", "-Dmapreduce.map.speculative=false", "6", "1000000"), cluster.client_environment())
     cluster.wait(lambda: job.running() and cluster.apps(), "the submission", 120)
     app_id = cluster.apps()[0]["id"]
     for daemons in (("rm",), ("rm", "nm1", "nm2")):
-        cluster.wait(lambda: job.running() and len(container_processes(app_id)) > 1, "running tasks", 120)
+        cluster.wait(lambda: job.running() and stand_still(app_id), "running tasks", 120)
         cluster.restart(*daemons)
         cluster.wait(lambda: cluster.app(app_id)["state"] == "RUNNING", "the master to be back")
+    go_on(app_id)
     job.finish()
     require_pi(job.text())
     require_end(cluster, app_id)

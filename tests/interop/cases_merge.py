@@ -27,8 +27,9 @@ class Job:
         self.cluster, self.work = cluster, work
         self.events = work / "events"
         self.events.mkdir(parents=True)
-        settings = {**PUSH, "spark.eventLog.enabled": "true", "spark.eventLog.dir": f"file://{self.events}", "spark.eventLog.rolling.enabled": "false",
-                    "spark.eventLog.compress": "false", **conf}
+        # Who merges is settled as the maps begin: they wait for all executors, which take longer to come on a busy machine.
+        settings = {**PUSH, "spark.scheduler.maxRegisteredResourcesWaitingTime": "10min", "spark.eventLog.enabled": "true",
+                    "spark.eventLog.dir": f"file://{self.events}", "spark.eventLog.rolling.enabled": "false", "spark.eventLog.compress": "false", **conf}
         words = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
         command, environment = cluster.spark_command("--deploy-mode", "client", "--num-executors", "3", *words, peers.HERE / "shuffle_job.py", work, "pairs", MAPS, REDUCES,
                                                      rows, 20, task_millis, map_millis)

@@ -62,9 +62,9 @@ def run(cluster, work, recorded):
     recordings.compare(recorded, [named(row, apps) for row in rows], work, DIFFERS)
 
 
-@case("all", spec=dataclasses.replace(ONE_NODE, yarn_site=ONE_NODE.yarn_site + (("fairlead.scheduler.profile", "yarn-fair"),)))
+@case("all", spec=dataclasses.replace(ONE_NODE, yarn_site=ONE_NODE.yarn_site + (("fairlead.scheduler.profile", "yarn-fair"),)), own_cluster=True)
 def monitors(cluster, work):
-    """Under the FairScheduler."""
+    """Under the FairScheduler, whose counters begin with the cluster."""
     run(cluster, work, "monitors")
 
 

@@ -272,12 +272,12 @@ def host_local(cluster, work):
     cluster.require(lambda counters: counters["localDirsRequests"] > 0 and counters["blockTransfers"] == 0)
 
 
-def differential(release):
+def beside_sparks_own(release):
     """Random exchanges with the service alone, as Spark's own answers them."""
     def run(cluster, work):
         assert differential.compare(shuffle_differential.Comparison, peers.spark(release), peers.BINARY, range(1, 151), work), "the services differ; see above"
     case("all", Spec(spark=release, rm=None), name=f"shuffle-differential-{release}")(run)
 
 
-differential("3.5.5")
-differential("4.3.0")
+beside_sparks_own("3.5.5")
+beside_sparks_own("4.3.0")

@@ -1,4 +1,5 @@
 """Jobs that run beside the case, and their processes on this machine."""
+import contextlib
 import json
 import os
 import pathlib
@@ -48,9 +49,22 @@ def executors(app_id):
     return {pid for name, pid in container_processes(app_id).items() if not name.endswith("_000001")}
 
 
-def kill(pids):
+def kill(pids, by=signal.SIGKILL):
+    """Who has ended meanwhile is passed over."""
     for pid in pids:
-        os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, by)
+
+
+def stand_still(app_id):
+    """Stops what the application runs besides its master until `go_on`; gives the pids."""
+    pids = executors(app_id)
+    kill(pids, signal.SIGSTOP)
+    return pids
+
+
+def go_on(app_id):
+    kill(executors(app_id), signal.SIGCONT)
 
 
 class Background:

@@ -17,6 +17,7 @@ import org.apache.hadoop.yarn.api.protocolrecords.*;
 import org.apache.hadoop.yarn.api.records.*;
 import org.apache.hadoop.yarn.client.api.YarnClientApplication;
 import org.apache.hadoop.yarn.conf.YarnConfiguration;
+import org.apache.hadoop.yarn.exceptions.YarnException;
 import org.apache.hadoop.yarn.ipc.YarnRPC;
 import org.apache.hadoop.yarn.util.ConverterUtils;
 
@@ -39,7 +40,19 @@ final class Puppet {
   Puppet(YarnClientApplication application, Consumer<ApplicationSubmissionContext> change) throws Exception {
     ApplicationSubmissionContext context = context(application.getApplicationSubmissionContext());
     change.accept(context);
-    id = Surface.CLIENT.submitApplication(context);
+    id = submitted(context);
+  }
+
+  /** YarnClient takes an application that failed between its looks for one that was refused; which it is depends on the moment. */
+  private static ApplicationId submitted(ApplicationSubmissionContext context) throws Exception {
+    try {
+      return Surface.CLIENT.submitApplication(context);
+    } catch (YarnException e) {
+      ApplicationId id = context.getApplicationId();
+      boolean failed = e.getMessage().startsWith("Failed to submit") && !Surface.CLIENT.getApplicationAttempts(id).isEmpty();
+      if (!failed) throw e;
+      return id;
+    }
   }
 
   /** A puppet that somebody else submitted. */
