@@ -49,7 +49,7 @@ class Names {
   size_t next_ = 0;
 };
 
-/// Keys, of which the lists of queues below one are read once and written at the end: O(log keys) a queue.
+/// Keys of a file. Its lists of queues are read once and written at the end: O(log keys) a queue.
 class Tree {
  public:
   explicit Tree(Properties& keys) : keys_(keys) {}

@@ -196,7 +196,7 @@ std::optional<std::string> HadoopConf::Find(const std::string& key) const {
 }
 
 bool HadoopConf::IsSet(const std::string& key) const {
-  asked_.insert(key);
+  looked_for_.insert(key);
   return entries_.contains(key);
 }
 
@@ -306,7 +306,9 @@ std::vector<std::string> HadoopConf::Unread(const std::vector<std::string_view>&
 }
 
 std::string HadoopConf::ReadAndNear(const std::string& key) const {
-  return base::Nearest(key, {asked_.begin(), asked_.end()});
+  std::vector<std::string> known(asked_.begin(), asked_.end());
+  known.insert(known.end(), looked_for_.begin(), looked_for_.end());
+  return base::Nearest(key, known);
 }
 
 }  // namespace fairlead::config

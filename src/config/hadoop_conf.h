@@ -79,7 +79,7 @@ class HadoopConf {
   std::vector<std::string> Unread(const std::vector<std::string_view>& prefixes) const;
   /// Keys that some getter was asked for.
   const std::set<std::string>& Asked() const { return asked_; }
-  /// A key that some getter was asked for and that differs from `key` in a few letters, or "".
+  /// A key that a getter, or IsSet, was asked for and that differs from `key` in a few letters, or "".
   std::string ReadAndNear(const std::string& key) const;
 
  private:
@@ -96,6 +96,7 @@ class HadoopConf {
   std::map<std::string, std::string> variables_;
   mutable std::vector<std::string> errors_;
   mutable std::set<std::string> asked_;
+  mutable std::set<std::string> looked_for_;  // by IsSet
 };
 
 /// Hadoop's default of a key that Fairlead reads (yarn-default.xml, core-default.xml, mapred-default.xml), or nullptr.

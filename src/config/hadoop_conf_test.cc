@@ -130,6 +130,7 @@ TEST(HadoopConf, WhatNobodyAskedForIsUnread) {
   EXPECT_EQ(conf.Unread({"yarn.a."}), (std::vector<std::string>{"yarn.a.not-read", "yarn.a.only-looked-at"}));
   EXPECT_EQ(conf.Unread({"yarn.b.", "mapreduce."}), std::vector<std::string>{"yarn.b.not-read"});
   EXPECT_EQ(conf.ReadAndNear("yarn.a.raed"), "yarn.a.read");
+  EXPECT_EQ(conf.ReadAndNear("yarn.a.only-looked-ta"), "yarn.a.only-looked-at");
   EXPECT_EQ(conf.ReadAndNear("yarn.else"), "");
 }
 

@@ -194,7 +194,7 @@ TEST(RmDecodeTest, TextsOfMastersAndNodesHaveABoundEach) {
   ended.diagnostics = finish.diagnostics;
   beat.node_status->node_health_status.emplace().health_report = finish.diagnostics;
   EXPECT_EQ(ToEvent(beat)->containers.at(0).diagnostics.size(), kDiagnosticsMax);
-  EXPECT_EQ(ToEvent(beat)->health_report.size(), kDiagnosticsMax);
+  EXPECT_EQ(ToEvent(beat)->health_report.size(), kHealthMax);
 }
 
 TEST(RmDecodeTest, LossesArePartsOfALife) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,6 +66,12 @@ class Charts {
 
   std::array<std::deque<ChartSample>, kLevels.size()> kept_;
   int64_t granted_before_ = 0;  // by earlier runs
+};
+
+/// Where charts outlive a run; without a keeper nothing is sampled.
+struct ChartKeeping {
+  std::string last;  // what Charts::Encode of the last run gave, or empty
+  std::function<void(const std::string& bytes)> keep;
 };
 
 }  // namespace fairlead::process::rm

@@ -38,7 +38,7 @@ ResourceManager::ResourceManager(env::Loop& loop, env::Net& net, env::Store* sto
       summary_([this](const fairlead::rm::App& app) { return log_aggregation_->Of(app); }) {}
 
 ResourceManager::~ResourceManager() {
-  if (chart_timer_.waits()) options_.keep_charts(charts_.Encode());
+  if (chart_timer_.waits()) options_.charts.keep(charts_.Encode());
   if (ports_) ports_->Detach();
 }
 
@@ -151,9 +151,9 @@ base::Status ResourceManager::Open() {
   // Container ids carry the epoch, tokens the keys: nothing is decided with them before a restart would find them.
   batches_->HoldUntilStored(std::move(first));
   draining_->maintenance().Start();
-  if (options_.keep_charts) {
-    if (!options_.charts.empty()) {
-      if (const base::Status read = charts_.Decode(options_.charts); !read.ok()) {
+  if (options_.charts.keep) {
+    if (!options_.charts.last.empty()) {
+      if (const base::Status read = charts_.Decode(options_.charts.last); !read.ok()) {
         Warn("The charts begin anew, what was kept of them cannot be read: " + read.error().message);
       }
     }
@@ -286,7 +286,7 @@ void ResourceManager::SampleCharts() {
   // What is touched is noted until a reader comes: without any the list would grow by each application that ends.
   if (core().touched_apps() > kTouchedMost) Fresh();
   charts_.Sample(loop_.Wall(), scheduler().GetQueues(), lately_.Count(HappeningKind::kGranted));
-  if (++chart_samples_ % kSamplesBetweenKeeping == 0) options_.keep_charts(charts_.Encode());
+  if (++chart_samples_ % kSamplesBetweenKeeping == 0) options_.charts.keep(charts_.Encode());
   chart_timer_.After(Charts::kStep, [this] { SampleCharts(); });
 }
 

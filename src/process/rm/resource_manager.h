@@ -124,9 +124,7 @@ struct ResourceManagerOptions {
   std::function<void(const std::string&)> on_warning;
   /// An operator's act, for the log: what, by whom, from where.
   std::function<void(const std::string&)> on_action;
-  /// What Charts::Encode of the last run gave, and who keeps it from now on; without a keeper nothing is sampled.
-  std::string charts;
-  std::function<void(const std::string& bytes)> keep_charts;
+  ChartKeeping charts;
   /// The store takes nothing any more (fenced or gone), and no decision is made any more: the process has to end.
   std::function<void(const std::string& why)> on_store_lost;
   std::function<void(const Batch&)> on_batch;

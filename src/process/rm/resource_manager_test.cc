@@ -369,8 +369,8 @@ TEST(ResourceManager, ChartsGoOnInTheNextRun) {
   std::string kept;
   for (const size_t samples : {7U, 14U}) {
     ResourceManagerOptions options = Options(site.epochs);
-    options.charts = kept;
-    options.keep_charts = [&](const std::string& bytes) { kept = bytes; };
+    options.charts.last = kept;
+    options.charts.keep = [&](const std::string& bytes) { kept = bytes; };
     site.Start(std::move(options));
     site.Run(65);
     EXPECT_EQ(site.rm->charts().Since(1).size(), samples);

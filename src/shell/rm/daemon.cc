@@ -130,9 +130,9 @@ void Observe(Daemon& daemon, const RmSettings& settings, process::rm::ResourceMa
   options.on_action = [log](const std::string& text) { log->Info("audit: " + text); };
   const std::string charts = settings.state_directory + "/charts";
   if (base::Result<std::string> kept = daemon.disk->ReadFile(charts, uint64_t{16} << 20); kept.ok()) {
-    options.charts = std::move(*kept);
+    options.charts.last = std::move(*kept);
   }
-  options.keep_charts = [&daemon, charts](const std::string& bytes) {
+  options.charts.keep = [&daemon, charts](const std::string& bytes) {
     const base::Status kept = daemon.disk->WriteFileAtomically(charts, bytes, 0600);
     if (!kept.ok()) daemon.log->Warn("the charts could not be kept", {{"why", kept.error().message}});
   };
