@@ -5,18 +5,18 @@
 namespace fairlead::base {
 namespace {
 
-struct Inner {
+struct Piece {
   int64_t count = 0;
   std::optional<double> share;
-  FL_DESCRIBED("Inner", (count, "how many"), (share, ""))
+  FL_DESCRIBED("Piece", (count, "how many"), (share, ""))
 };
 struct Upper {
   std::string for_;
-  std::vector<Inner> parts;
+  std::vector<Piece> parts;
   FL_DESCRIBED("Upper", (for_, "so \"far\""), (parts, ""))
 };
 struct Beyond : Upper {
-  Inner one;
+  Piece one;
   std::optional<std::vector<std::string>> names;
   FL_DESCRIBED_BEYOND(Upper, "Beyond", (one, "the first"), (names, ""))
 };
@@ -27,10 +27,10 @@ TEST(DescribedJsonTest, TheSchemaSaysWhatIsWritten) {
   EXPECT_EQ(
       schemas.Definitions(),
       R"({"Beyond":{"type":"object","required":["for","parts","one"],"properties":{)"
-      R"("for":{"description":"so \"far\"","type":"string"},"parts":{"type":"array","items":{"$ref":"#/definitions/Inner"}},)"
-      R"("one":{"allOf":[{"$ref":"#/definitions/Inner"}],"description":"the first"},)"
+      R"("for":{"description":"so \"far\"","type":"string"},"parts":{"type":"array","items":{"$ref":"#/definitions/Piece"}},)"
+      R"("one":{"allOf":[{"$ref":"#/definitions/Piece"}],"description":"the first"},)"
       R"("names":{"type":"array","items":{"type":"string"}}}},)"
-      R"("Inner":{"type":"object","required":["count"],"properties":{"count":{"description":"how many","type":"integer"},)"
+      R"("Piece":{"type":"object","required":["count"],"properties":{"count":{"description":"how many","type":"integer"},)"
       R"("share":{"type":"number"}}}})");
   std::string json;
   WriteJson(json, Beyond{{"2h", {{1, 0.1}}}, {2, {}}, {}});
@@ -39,7 +39,7 @@ TEST(DescribedJsonTest, TheSchemaSaysWhatIsWritten) {
 
 TEST(DescribedJsonTest, AClosedOneTakesNothingElse) {
   JsonSchemas schemas("#/", true);
-  schemas.Of<Inner>();
+  schemas.Of<Piece>();
   EXPECT_NE(schemas.Definitions().find(R"("additionalProperties":false)"), std::string::npos);
 }
 
