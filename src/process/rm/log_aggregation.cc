@@ -21,7 +21,7 @@ bool IsThrough(w::LogAggregationStatusProto status) {
 }  // namespace
 
 // Of nodes alone on which it ran: a stranger may register as many others as he likes. Where applications ran that ended
-// in an earlier run of the manager nobody knows; of all these together so many reports are kept.
+// in an earlier run of the manager nobody knows; of all these together so many reports are kept, without their texts.
 bool LogAggregation::MayTell(const App& app, const model::rm::NodeAddress& address) const {
   const Core& core = machine_.core();
   if (app.ran_on.empty()) return fairlead::rm::IsOver(app.state) && unproven_ < kUnprovenMost;
@@ -44,6 +44,7 @@ void LogAggregation::Record(const model::rm::NodeAddress& address, const Reports
     const auto [one, is_new] = logs.nodes.try_emplace(address);
     if (is_new && app->ran_on.empty()) ++unproven_;
     Take(one->second, report);
+    if (app->ran_on.empty()) one->second = {.status = one->second.status, .messages = {}, .failures = {}};
     Settle(*app, logs);
     machine_.Touch(app->index);
   }

@@ -45,7 +45,8 @@ class LogAggregationTest : public ::testing::Test {
     node.running_apps = std::move(running);
     Do(node);
   }
-  void Run() {
+  /// On both nodes, or on none that anybody knows of.
+  void Run(bool on_nodes = true) {
     Do(m::Started{1000, 0, {}, {}});
     m::Submit submit;
     submit.submission.id = kApp;
@@ -53,7 +54,9 @@ class LogAggregationTest : public ::testing::Test {
     submit.submission.queue = "a";
     submit.submission.unmanaged = true;
     Do(submit);
-    for (const char* host : {"a", "b"}) Register(host, {kApp});
+    for (const char* host : {"a", "b"}) {
+      Register(host, on_nodes ? std::vector{kApp} : std::vector<model::ApplicationId>{});
+    }
   }
   void End() { Do(m::KillApp{1, kApp, "no more"}); }
   void Say(const std::string& host, Status status, const std::string& text = "") {
@@ -127,6 +130,14 @@ TEST_F(LogAggregationTest, ANodeThatStaysSilentIsGivenUp) {
   EXPECT_EQ(At("a").status, Status::kSucceeded);
   Say("b", Status::kSucceeded);
   EXPECT_EQ(Now(), Status::kTimeOut) << "that is final";
+}
+
+TEST_F(LogAggregationTest, WhereNobodyKnowsThatItRanTheStatusAloneIsKept) {
+  Run(false);
+  End();
+  Say("a", Status::kRunningWithFailure, "mine");
+  EXPECT_EQ(At("a").status, Status::kRunningWithFailure);
+  EXPECT_THAT(At("a").failures, IsEmpty());
 }
 
 TEST_F(LogAggregationTest, StrangersSayNothing) {
