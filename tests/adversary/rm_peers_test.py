@@ -157,14 +157,8 @@ class Texts(Test):
         self.assertIn("the user's name: 2000 bytes, at most 1024 are allowed", rpc.answers(received)[0])
 
 
-class Queues(Test):
-    """Applications that make thousands of queues, at the depth that the profile allows: their number has a bound, and what tells of all stops nobody."""
-
-    MADE = '<allocations><queue name="alpha"/><queuePlacementPolicy><rule name="specified" create="true"/><rule name="default"/></queuePlacementPolicy></allocations>\n'
-    profile, below, applications = "fairlead", 28, 500
-
-    def make_cluster(self):
-        return lab.Cluster(self.directory, registry.Spec(nodes=(), allocations=self.MADE, yarn_site=(("fairlead.scheduler.profile", self.profile),)))
+class Alone(Test):
+    """A resource manager without nodes."""
 
     def setUp(self):
         super().setUp()
@@ -173,6 +167,16 @@ class Queues(Test):
         self.cluster.wait(self.answers, "the resource manager")
 
     answers = Texts.answers
+
+
+class Queues(Alone):
+    """Applications that make thousands of queues, at the depth that the profile allows: their number has a bound, and what tells of all stops nobody."""
+
+    MADE = '<allocations><queue name="alpha"/><queuePlacementPolicy><rule name="specified" create="true"/><rule name="default"/></queuePlacementPolicy></allocations>\n'
+    profile, below, applications = "fairlead", 28, 500
+
+    def make_cluster(self):
+        return lab.Cluster(self.directory, registry.Spec(nodes=(), allocations=self.MADE, yarn_site=(("fairlead.scheduler.profile", self.profile),)))
 
     def submit(self, queue):
         app = app_id_of(self.cluster.new_application())
@@ -205,20 +209,12 @@ class QueuesOfFairScheduler(Queues):
     profile, below, applications = "yarn-fair", 95, 200
 
 
-class ChangedQueues(Test):
+class ChangedQueues(Alone):
     """Changes of a thousand queues by REST, as yarn.acl.enable=false lets everybody make."""
 
     def make_cluster(self):
         return lab.Cluster(self.directory, registry.Spec(nodes=(), capacity=(("root.queues", "a"), ("root.a.capacity", "100"), ("root.a.state", "STOPPED")),
                                                          yarn_site=(("yarn.scheduler.configuration.store.class", "memory"),)))
-
-    def setUp(self):
-        super().setUp()
-        self.cluster.write()
-        self.cluster.start_rm()
-        self.cluster.wait(self.answers, "the resource manager")
-
-    answers = Texts.answers
 
     def change(self, **what):
         pid = self.cluster.processes["rm"].pid
