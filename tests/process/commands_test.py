@@ -1123,7 +1123,8 @@ class OnACluster(unittest.TestCase):
         self.assertEqual({one["id"] for one in self.cluster_says(f"past/nodes?at={ran}")["nodes"]}, {one["id"] for one in self.cluster_says("nodes")["nodes"]})
         for address, status, words in (("past/apps?at=1", 404, "is not kept"), ("past/nothing?at=" + str(ran), 404, "there is no nothing"),
                                        ("past/--help?at=" + str(ran), 404, "there is no --help"), ("past/apps", 400, "milliseconds"),
-                                       ("past/apps?at=-5", 400, "milliseconds"), ("past/apps?at=99999999999999999999", 400, "milliseconds")):
+                                       ("past/apps?at=-5", 400, "milliseconds"), ("past/apps?at=99999999999999999999", 400, "milliseconds"),
+                                       (f"past/apps?at={2**63 - 1}", 400, "is no moment")):
             with self.assertRaises(urllib.error.HTTPError) as refused:
                 self.cluster_says(address)
             self.assertEqual(refused.exception.code, status, address)

@@ -362,6 +362,9 @@ TEST(ReportsTest, TimesAreJavas) {
   EXPECT_EQ(parsed->ms, 1795252007084);
   EXPECT_FALSE(ParseIso8601("tomorrow").ok());
   EXPECT_FALSE(ParseIso8601("2026-13-21T10:06:47.084+0100").ok());
+  for (const char* zone : {"+9999", "+1900", "+0060", "+1a00", "+-100", "+01"}) {
+    EXPECT_FALSE(ParseIso8601(std::string("2026-11-21T10:06:47.084") + zone).ok()) << zone;
+  }
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "process/rm/reports.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <unordered_map>
 
@@ -352,7 +353,10 @@ base::Result<base::WallTime> ParseIso8601(std::string_view text) {
   std::string zone = copy.substr(static_cast<size_t>(used));
   std::erase(zone, ':');
   if (zone.size() == 5 && (zone[0] == '+' || zone[0] == '-')) {
-    const int value = std::atoi(zone.c_str() + 1);
+    int value = 0;
+    const auto read = std::from_chars(zone.data() + 1, zone.data() + zone.size(), value);
+    // java.time.ZoneOffset: at most 18 hours.
+    if (read.ptr != zone.data() + zone.size() || value < 0 || value > 1800 || value % 100 > 59) return error;
     offset_minutes = (value / 100 * 60 + value % 100) * (zone[0] == '-' ? -1 : 1);
   } else if (!zone.empty() && zone != "Z") {
     return error;

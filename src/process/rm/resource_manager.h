@@ -62,7 +62,7 @@ struct JournalFacts {
 struct KeptJournal {
   /// Nothing: there is none.
   std::function<std::optional<JournalFacts>()> facts;
-  // Both block, and may be called on any thread. Errors: ENOENT: that is not kept.
+  // Both block, and may be called on any thread. Errors: ENOENT: that is not kept; EINVAL: it is no moment.
   struct Span {
     base::WallTime from, to;
   };

@@ -37,7 +37,8 @@ std::string TargetOf(const std::string& name, const Query& query) {
 }
 
 http::Response NotTold(const base::Error& error) {
-  return http::JsonResponse(error.code == ENOENT ? 404 : 500, v1::Text(v1::Error{error.message}));
+  const int status = error.code == ENOENT ? 404 : error.code == EINVAL ? 400 : 500;
+  return http::JsonResponse(status, v1::Text(v1::Error{error.message}));
 }
 
 }  // namespace

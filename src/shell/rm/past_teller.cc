@@ -17,7 +17,13 @@ namespace {
 constexpr uint64_t kDocumentBytesMax = uint64_t{64} << 20;
 constexpr uint64_t kComplaintBytesMax = 64 << 10;
 constexpr int kLowPriority = 10;  // masters and nodes do not wait for it
-constexpr int kNotFoundExit = 4;  // of the commands: docs/commands.md
+// Of the commands: docs/commands.md.
+constexpr int kUsageExit = 2;
+constexpr int kNotFoundExit = 4;
+
+int ErrnoOf(const env::ExitStatus& ended) {
+  return ended.code == kNotFoundExit ? ENOENT : ended.code == kUsageExit ? EINVAL : 0;
+}
 
 /// A file without a name, which a child writes by the path of its descriptor.
 struct MemoryFile {
@@ -59,7 +65,7 @@ base::Result<std::string> TellPast(const std::string& journal, base::WallTime at
   if (ended.signal == SIGKILL) return base::Error{"what was then took more than a minute; ask by fairlead replay"};
   const auto said = disk->ReadFile(complaint->path, kComplaintBytesMax);
   if (!said || said->empty()) return base::Error{"the process that reads the journal has ended by itself"};
-  return base::Error{base::VisibleText(base::Trimmed(*said)), ended.code == kNotFoundExit ? ENOENT : 0};
+  return base::Error{base::VisibleText(base::Trimmed(*said)), ErrnoOf(ended)};
 }
 
 }  // namespace fairlead::shell
