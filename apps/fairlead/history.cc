@@ -46,6 +46,12 @@ base::Result<Told> StoryOfFile(const std::string& path) {
   return ReadStory(path, std::move(*text));
 }
 
+/// Whole lines alone, so that others may follow.
+void EndLines(std::string& log) {
+  log.resize(history::WholeLines(log).size());
+  if (!log.empty() && !log.ends_with('\n')) log += '\n';
+}
+
 /// A driver that crashed could not tell its end, and one that was stopped does not know why: the resource manager does.
 void AddEnd(const yarn::ApplicationReportProto& report, Told& told) {
   const yarn::YarnApplicationStateProto state = report.YarnApplicationState();
@@ -59,8 +65,7 @@ void AddEnd(const yarn::ApplicationReportProto& report, Told& told) {
   const bool failed = report.FinalApplicationStatus() != yarn::FinalApplicationStatusProto::kSucceeded;
   if (end.error.empty() && failed) end.error = "the resource manager says " + std::string(Name(state));
   told.story.Apply(end);
-  told.log.resize(history::WholeLines(told.log).size());
-  if (!told.log.empty() && !told.log.ends_with('\n')) told.log += '\n';
+  EndLines(told.log);
   told.log += history::ToLine(end);
 }
 
@@ -90,6 +95,8 @@ base::Result<Told> StoryOfApplication(const HistoryOptions& options, const model
 }
 
 int Serve(Told told, const std::string& address) {
+  EndLines(told.log);
+  told.log += history::SumLines(told.story);
   const auto endpoint = env::ParseEndpoint(address);
   if (!endpoint) return Complain("history", endpoint.error().message, kUsage);
   const auto loop = env_posix::MakePosixLoop();

@@ -1,8 +1,8 @@
-// findings.mjs STORY.js LOG: what the page finds in an event log, as JSON: [stage, attempt, kind, count].
+// findings.mjs STORY.js LOG: what the page says of the stages of an event log, as JSON: [stage, attempt, findings, notes].
 import { readFileSync } from "node:fs";
 
-const { Story, findings, summary } = await import(process.argv[2]);
+const { Story, sumOf } = await import(process.argv[2]);
 const story = new Story();
 for (const line of readFileSync(process.argv[3], "utf8").split("\n")) if (line) story.take(line);
-const found = [...story.stages.values()].flatMap((stage) => findings(summary(stage), { bytes: String, took: String }).map(({ kind, count }) => [stage.stage, stage.attempt, kind, count]));
-console.log(JSON.stringify(found));
+const said = [...story.stages.values()].map((stage) => [stage.stage, stage.attempt, sumOf(stage).findings, sumOf(stage).notes]);
+console.log(JSON.stringify(said));

@@ -452,9 +452,13 @@ class AsOneProcess(unittest.TestCase):
         stage, = told["stages"]
         self.assertEqual((stage["done"], stage["summary"]["succeeded"], stage["summary"]["records_read"]), (tasks, tasks, tasks))
         self.assertIn("slow tasks", [finding["kind"] for finding in stage["findings"]])  # the last one, which is not in the log
+        self.assert_page_says(told["stages"], log)
+
+    def assert_page_says(self, stages, log):
+        """The page says of the log's stages what the command does."""
         if shutil.which("node"):
             page = subprocess.run(["node", ROOT / "tests/browser/findings.mjs", ROOT / "web/engine/story.js", log], capture_output=True, text=True, check=True)
-            self.assertEqual(json.loads(page.stdout), [[0, 0, finding["kind"], finding["count"]] for finding in stage["findings"]])
+            self.assertEqual(json.loads(page.stdout), [[stage["stage"], stage["attempt"], stage["findings"], stage["notes"]] for stage in stages])
 
     def test_ten_times_the_memory(self):
         budget, keys = 48, 4_000_000  # about 500 MiB of keys, values, table and items to sort
@@ -466,7 +470,10 @@ class AsOneProcess(unittest.TestCase):
         with subprocess.Popen(f"cat {self.directory}/large/part-* | wc -l", shell=True, stdout=subprocess.PIPE) as count:
             self.assertEqual(int(count.stdout.read()), keys)
         history = subprocess.run([peers.BINARY, "history", "--json", log], capture_output=True, text=True, check=True)
-        summaries = [stage["summary"] for stage in json.loads(history.stdout)["stages"]]
+        stages = json.loads(history.stdout)["stages"]
+        self.assert_page_says(stages, log)
+        self.assertTrue(any(stage["findings"] for stage in stages))  # it spills
+        summaries = [stage["summary"] for stage in stages]
         self.assertGreater(sum(summary["spilled_bytes"] for summary in summaries), 0)
         kept = max(summary["peak_memory"] for summary in summaries) / (1 << 20)
         self.assertLessEqual(kept, budget / 2 * 1.1, "what one of two tasks kept")

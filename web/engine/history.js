@@ -2,7 +2,7 @@
 // log, which the driver itself serves while it runs (../events.jsonl), `fairlead history --serve` from a file, and after the end the node that
 // keeps the driver's logs (?app=APPLICATION).
 
-import { Story, byExecutor, findings, summary, takenBack } from "./story.js";
+import { Story, byExecutor, readBy, sumOf, takenBack, writtenBy } from "./story.js";
 import { bytes, el, fetchSoon, get, oldness, paused, show as showParts, span, state, svg, table, time, ways } from "./parts.js";
 
 const REFRESH_MS = 2000;
@@ -64,12 +64,12 @@ function jobs() {
 
 // What is worth a look, of all stages; the stage tells more.
 function found(sums) {
-  const rows = [...sums].flatMap(([stage, sum]) => sum.found.map(({ text }) => [stageLink(stage), stage.name, text]));
+  const rows = [...sums].flatMap(([stage, sum]) => sum.findings.map(({ text }) => [stageLink(stage), stage.name, text]));
   return rows.length ? table("Worth a look", ["Stage", "What", "Finding"], rows, "") : [];
 }
 
-// Of a running driver: { total, tasks }, the tasks that run now.
-let running = { total: 0, tasks: [] };
+// Of a running driver: { total, tasks, stages }, the tasks that run now and sums of the stages that run.
+let running = { total: 0, tasks: [], stages: [] };
 
 const tasksOf = (stage) => running.tasks.filter((task) => task.stage === stage.stage && task.stage_attempt === stage.attempt);
 
@@ -90,14 +90,14 @@ function runningTasks() {
 
 function stages(sums) {
   const rows = [...story.stages.values()].map((stage) => {
-    const sum = sums.get(stage);
+    const { summary: sum, findings } = sums.get(stage);
     const share = Math.min(1, Math.max(0, stage.tasks > 0 ? stage.done / stage.tasks : 1));
     const fill = el("i");
     fill.style.width = `${share * 100}%`;
     const bar = el("div", { class: "bar", role: "img", "aria-label": `${stage.done} of ${stage.tasks} tasks done` }, fill);
-    return [stageLink(stage), [el("span", { class: `swatch k${stage.stage % COLOURS}` }), stage.name, sum.found.length ? el("div", { class: "why" }, stageLink(stage, `${sum.found.length} ${sum.found.length === 1 ? "finding" : "findings"}`)) : "", why(stage.failure) ?? ""], outcome(stage.ended, stage.failure),
+    return [stageLink(stage), [el("span", { class: `swatch k${stage.stage % COLOURS}` }), stage.name, findings.length ? el("div", { class: "why" }, stageLink(stage, `${findings.length} ${findings.length === 1 ? "finding" : "findings"}`)) : "", why(stage.failure) ?? ""], outcome(stage.ended, stage.failure),
       [`${stage.done} of ${stage.tasks}${going(stage)}`, bar], took((stage.ended ?? now()) - stage.at_ms),
-      ...[sum.time.median, sum.time.max].map(some(sum.good, took)), ...[sum.input, sum.shuffleRead, sum.shuffleWritten, sum.output].map(bytes)];
+      ...[sum.duration_ms.median, sum.duration_ms.max].map(some(sum.succeeded, took)), ...[sum.input_bytes, sum.shuffle_read_bytes, sum.shuffle_written_bytes, sum.output_bytes].map(bytes)];
   });
   return table("Stages", ["Stage", "What", "State", "Tasks", "Took", "Median task", "Slowest", "Input", "Shuffle read", "Shuffle written", "Output"], rows, "None has begun.");
 }
@@ -148,38 +148,24 @@ function taskRow(end) {
   const { launch, metrics } = end;
   return [String(launch.task), String(launch.partition), `${launch.attempt}${launch.speculative ? " (copy)" : ""}`, launch.executor,
     place(launch), endOf(end), took(end.at_ms - launch.at_ms),
-    took(metrics.fetch_wait_ns / 1e6), bytes(metrics.bytes_read + metrics.shuffle_bytes_local + metrics.shuffle_bytes_remote), bytes(metrics.bytes_written + metrics.shuffle_bytes_written), bytes(metrics.spilled_bytes), end.reason];
-}
-
-// What became of partitions of cached datasets.
-function cached({ read, fetched, bytes: size, made }) {
-  const words = [read && `${read} read where they are kept`, fetched && `${fetched} fetched from other executors (${bytes(size)})`, made && `${made} made`].filter(Boolean);
-  return words.length ? el("p", { class: "soft" }, `cached partitions: ${words.join(", ")}`) : undefined;
-}
-
-// What was merged of shuffles that the stage wrote and read.
-function merged({ written, together, single, fallbacks }) {
-  const words = [written && `${written.merged} of ${written.blocks} blocks written, ${bytes(written.bytes)}, by ${written.services} ${written.services === 1 ? "service" : "services"}`,
-    together + single > 0 && `${together} of ${together + single} blocks read`, fallbacks && `${fallbacks} of the others because merged ones could not be had`].filter(Boolean);
-  return words.length ? el("p", { class: "soft" }, `merged: ${words.join("; ")}`) : undefined;
+    took(metrics.fetch_wait_ns / 1e6), bytes(readBy(end)), bytes(writtenBy(end)), bytes(metrics.spilled_bytes), end.reason];
 }
 
 // Failed ones first, then the slowest.
-function tasks(stage, sum) {
-  const quantiles = (title, of, text) => [title, ...[of.min, of.p25, of.median, of.p75, of.max].map(some(sum.good, text))];
+function tasks(stage, { summary: sum, findings, notes }) {
+  const quantiles = (title, of, text) => [title, ...[of.min, of.p25, of.median, of.p75, of.max].map(some(sum.succeeded, text))];
   const length = (end) => end.at_ms - end.launch.at_ms;
   const order = [...stage.ends].sort((a, b) => (a.end === "success") - (b.end === "success") || length(b) - length(a));
   const shown = order.length > ROWS_MAX ? `${ROWS_MAX} of ${order.length} tasks: failed ones, then the slowest` : "Tasks";
   const left = stage.done + stage.failed - stage.ends.length;
   const title = el("summary", {}, `Stage ${nameOf(stage)}: ${stage.name}`);
   const part = el("details", { id: idOf(stage) }, title,
-    el("p", { class: "soft" }, `${sum.records} records read, largest task kept ${bytes(sum.peak)}; locality: ${[...sum.levels].map(([level, count]) => `${count} ${level}`).join(", ") || "none yet"}`),
-    ...sum.found.map(({ text }) => why(text)),
+    el("p", { class: "soft" }, `${sum.records_read} records read, largest task kept ${bytes(sum.peak_memory)}; locality: ${sum.levels.map(([level, count]) => `${count} ${level}`).join(", ") || "none yet"}`),
+    ...findings.map(({ text }) => why(text)),
     left > 0 ? el("p", { class: "why" }, `${left} of its ${left + stage.ends.length} ended tasks are beyond the log's bound: by executor and one by one are those before.`) : undefined,
-    cached(sum.cached),
-    merged(sum.merged),
+    ...notes.map((text) => el("p", { class: "soft" }, text)),
     ...table("Of tasks that succeeded", ["", "Least", "25 %", "Median", "75 %", "Largest"],
-      [quantiles("Time", sum.time, took), quantiles("Waited for blocks", sum.wait, took), quantiles("Read", sum.read, bytes), quantiles("Wrote", sum.written, bytes), quantiles("Spilled", sum.spills, bytes)], ""),
+      [quantiles("Time", sum.duration_ms, took), quantiles("Waited for blocks", sum.fetch_wait_ms, took), quantiles("Read", sum.read_bytes, bytes), quantiles("Wrote", sum.written_bytes, bytes), quantiles("Spilled", sum.spill_bytes, bytes)], ""),
     ...table("By executor", ["Executor", "Node", "Tasks", "Failed", "Taken back", "Median task", "Slowest", "Read", "Wrote", "Spilled"],
       [...byExecutor(stage)].map(([id, row]) =>
       [id, nodeLink(story.executor(id).host), String(row.good.length), String(row.failed), String(row.taken),
@@ -205,8 +191,7 @@ function openNamed() {
 
 function show() {
   const open = new Set([...main.querySelectorAll("details[open]")].map((part) => part.id));
-  const sums = new Map([...story.stages.values()].map((stage) => [stage, summary(stage)]));
-  for (const [stage, sum] of sums) sum.found = findings(sum, { bytes, took });
+  const sums = new Map([...story.stages.values()].map((stage) => [stage, sumOf(stage)]));
   const details = [...story.stages.values()].map((stage) => tasks(stage, sums.get(stage)));
   for (const part of details) part.open = open.has(part.id);
   showParts(`${story.app.program} ${story.app.id}`, [head(), found(sums), jobs(), stages(sums), runningTasks(), timeline(), el("h2", {}, "Tasks by stage"), details, executors()]);
@@ -267,7 +252,10 @@ async function take(address) {
     if (!grown && !lastGood && story.app) show();  // the beginning of a long log, before the rest has come
     grown = true;
   }
-  if (address.running && !story.ended) running = await get(address.running);
+  if (address.running && !story.ended) {
+    running = await get(address.running);
+    for (const sum of running.stages) story.sum(sum);
+  }
   if (story.app && (grown || !story.ended)) show();
   if (grown && location.hash) openNamed();
   lastGood = Date.now();

@@ -70,19 +70,22 @@ EventLog::~EventLog() { Flush(); }
 
 void EventLog::Tick() {
   timer_.After(base::Duration::Seconds(1), [this] { Tick(); });
+  SaySums(false);
   Flush();
 }
 
 void EventLog::FlushSoon() {
   if (soon_timer_.waits()) return;
-  soon_timer_.After(kFlushSoon, [this] { Flush(); });
+  soon_timer_.After(kFlushSoon, [this] {
+    SaySums(false);
+    Flush();
+  });
 }
 
 void EventLog::Say(const history::Event& event) {
   history_.Apply(event);
   if (!file_.valid() || std::holds_alternative<history::TaskLaunched>(event)) return;
   if (const auto* task = std::get_if<history::TaskFinished>(&event); task && written_ + buffer_.size() > kBytesMax) {
-    left_out_.emplace(task->launch.stage, task->launch.stage_attempt);
     if (std::exchange(full_, true)) return;
     return Say(history::TasksOmitted{Now()});
   }
@@ -90,10 +93,16 @@ void EventLog::Say(const history::Event& event) {
   if (buffer_.size() >= kFlushBytes) Flush();
 }
 
-void EventLog::SaySumIfLeftOut(int32_t stage, int32_t attempt) {
-  if (left_out_.erase({stage, attempt}) == 0) return;
-  const history::StageRow& row = history_.stages().at({stage, attempt});
-  Say(history::StageSummed{Now(), stage, attempt, row.done, row.failed, history_.Summarize(row)});
+void EventLog::SaySums(bool all) {
+  for (auto at = unsummed_.begin(); at != unsummed_.end();) {
+    const auto stage = history_.stages().find(*at);
+    if (stage == history_.stages().end() || (!all && stage->second.ended_ms == 0)) {
+      ++at;
+      continue;
+    }
+    at = unsummed_.erase(at);
+    Say(Sum(history_, stage->second));
+  }
 }
 
 void EventLog::Flush() {
@@ -109,6 +118,7 @@ void EventLog::Flush() {
 }
 
 std::string EventLog::End(const std::string& error, bool killed) {
+  SaySums(true);
   Say(history::ApplicationEnded{Now(), error, killed});
   Flush();
   std::string text;
@@ -151,6 +161,7 @@ void EventLog::OnTaskBroke(const wire::engine::TaskBroke& broke) { outcomes_[bro
 void EventLog::OnMerged(const process::driver::MergeResult& result) {
   const auto writer = writers_.find(result.shuffle);
   if (writer == writers_.end()) return;
+  unsummed_.insert(writer->second);
   Say(history::ShuffleMerged{Now(), writer->second.first, writer->second.second, result.blocks, result.merged,
                              result.bytes, static_cast<int32_t>(result.services.size())});
 }
@@ -199,6 +210,7 @@ void EventLog::SayWhyNotCloser(const mt::LaunchTask& launch, history::TaskLaunch
 }
 
 void EventLog::On(const mt::TaskEnded& end) {
+  unsummed_.emplace(end.stage, end.stage_attempt);
   if (end.kind == mt::EndKind::kResubmitted) return Say(history::OutputLost{Now(), end.stage, end.stage_attempt});
   const auto task = tasks_.find(end.task);
   if (task == tasks_.end()) return;
@@ -227,7 +239,7 @@ void EventLog::OnEffect(const mt::Effect& effect) {
   } else if (const auto* ended = std::get_if<mt::TaskEnded>(&effect)) {
     On(*ended);
   } else if (const auto* completed = std::get_if<mt::StageCompleted>(&effect)) {
-    SaySumIfLeftOut(completed->stage, completed->attempt);
+    unsummed_.emplace(completed->stage, completed->attempt);
     Say(history::StageFinished{Now(), completed->stage, completed->attempt, completed->failure});
     FlushSoon();
   } else if (const auto* end = std::get_if<mt::JobEnded>(&effect)) {

@@ -52,8 +52,9 @@ class EventLog : public process::driver::DriverListener {
   void SayWhyNotCloser(const model::tasks::LaunchTask& launch, history::TaskLaunched& task) const;
   bool HasExecutor(const model::tasks::TaskLocation& place) const;
   void Say(const history::Event& event);
-  /// Tells of a stage that ends what the left out ends of its tasks would have told.
-  void SaySumIfLeftOut(int32_t stage, int32_t attempt);
+  /// Tells of stages that have ended, or of all, what their tasks were, where something has happened since that was
+  /// told.
+  void SaySums(bool all);
   void Flush();
   void FlushSoon();
   void Tick();
@@ -71,7 +72,7 @@ class EventLog : public process::driver::DriverListener {
   std::string buffer_;
   size_t written_ = 0;
   bool full_ = false;
-  std::set<std::pair<int32_t, int32_t>> left_out_;  // stages, with attempts, whose ends are not in the file
+  std::set<std::pair<int32_t, int32_t>> unsummed_;  // stages, with attempts, that the file does not sum as they are
   std::map<model::tasks::DatasetId, std::string> dataset_names_;
   std::map<model::tasks::ShuffleId, std::pair<int32_t, int32_t>> writers_;  // stages, with attempts, by what they write
   std::unordered_map<uint32_t, KnownExecutor> executors_;                   // by index

@@ -236,7 +236,7 @@ void History::Drop(StageRow& stage, StageSummary summary) {
 
 void History::On(const StageSummed& event) {
   StageRow* const stage = Find(event.stage, event.attempt);
-  if (stage == nullptr) return;
+  if (stage == nullptr || !tasks_omitted_) return;  // the rows tell it
   stage->done = event.done;
   stage->failed = event.failed;
   Drop(*stage, event.summary);

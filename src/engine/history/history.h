@@ -120,21 +120,16 @@ class History {
   size_t rows_ = 0;
 };
 
-/// What is worth a look in a stage.
-struct Finding {
-  std::string kind;  // "slow tasks"
-  int64_t count = 0;
-  std::string text;  // for people, with what may help
-  FL_FIELDS(kind, count, text)
-};
-/// The page says the same (web/engine/story.js).
 std::vector<Finding> FindingsOf(const StageSummary& sum);
 
-/// What became of partitions of cached datasets, in words; empty: the stage read none.
-std::string CachedText(const StageSummary& sum);
+/// In words: what became of partitions of cached datasets, if it read any, and what was merged of shuffles that the
+/// stage wrote and read.
+std::vector<std::string> NotesOf(const StageSummary& sum);
 
-/// What was merged of shuffles that the stage wrote and read, in words; empty: nothing.
-std::string MergedText(const StageSummary& sum);
+/// What its tasks were until now. Costs as Summarize().
+StageSummed Sum(const History& history, const StageRow& stage);
+/// Of all stages, as lines of a log: a log that ended early, or of an earlier release, may lack them.
+std::string SumLines(const History& history);
 
 /// For people at a terminal.
 std::string ToText(const History& history);
@@ -143,7 +138,8 @@ std::string ToJson(const History& history);
 /// What ToJson writes.
 std::string JsonSchema(base::JsonSchemas& schemas);
 
-/// The tasks that run now, those that were launched first before others, at most kRunningShown: {"total":,"tasks":[]}.
+/// {"total":,"tasks":[],"stages":[]}: the tasks that run now, those that were launched first before others, at most
+/// kRunningShown; of stages that run what their tasks were until now (StageSummed).
 inline constexpr size_t kRunningShown = 500;
 std::string RunningToJson(const History& history);
 

@@ -125,7 +125,9 @@ struct TasksOmitted {
   FL_FIELDS(at_ms)
 };
 
-/// Of a stage that ended when ends of its tasks were left out: what all of them together were.
+/// What the tasks of a stage were, all together, with what people are told of it. Comes once the stage has ended, and
+/// again when more has happened to it since: the last one counts. Where ends of tasks were left out, nothing else
+/// tells.
 struct StageSummed {
   static constexpr std::string_view kName = "stage_summed";
   int64_t at_ms = 0;
@@ -134,7 +136,9 @@ struct StageSummed {
   int64_t done = 0;
   int64_t failed = 0;
   StageSummary summary;
-  FL_FIELDS(at_ms, stage, attempt, done, failed, summary)
+  std::vector<Finding> findings;
+  std::vector<std::string> notes;  // of cached partitions, of merged blocks
+  FL_FIELDS(at_ms, stage, attempt, done, failed, summary, findings, notes)
 };
 
 /// The blocks of the stage's shuffle were pushed to services that merge them, and that has ended.

@@ -79,7 +79,22 @@ TEST(HistoryTest, TellsWhichTasksRun) {
       json.find("\"task\":2,\"partition\":2,\"attempt\":0,\"executor\":\"1\",\"at_ms\":1202,\"level\":\"NODE_LOCAL\""),
       std::string::npos)
       << json;
-  EXPECT_EQ(RunningToJson(*ReadLog(LogOf(Story()))), "{\"total\":0,\"tasks\":[]}");
+  EXPECT_EQ(RunningToJson(*ReadLog(LogOf(Story()))), "{\"total\":0,\"tasks\":[],\"stages\":[]}");
+  const std::string sum = ToLine(Sum(live, live.stages().at({4, 0})));  // {"stage_summed":{...}}
+  EXPECT_NE(json.find(sum.substr(sum.find(":{") + 1, sum.size() - sum.find(":{") - 3)), std::string::npos)
+      << json << sum;
+}
+
+TEST(HistoryTest, SumsInALogTellTheSameAsItsTasks) {
+  std::vector<Event> events = Story();
+  History live;
+  for (const Event& event : events) live.Apply(event);
+  StageSummed early = Sum(live, live.stages().at({4, 0}));
+  early.done = 1;
+  early.summary.succeeded = 1;
+  events.insert(events.end() - 1, early);  // more has happened since
+  EXPECT_EQ(ToJson(*ReadLog(LogOf(events))), ToJson(live));
+  EXPECT_EQ(ToJson(*ReadLog(LogOf(Story()) + SumLines(live))), ToJson(live));
 }
 
 TEST(HistoryTest, SummarizesAStage) {
@@ -157,7 +172,7 @@ TEST(HistoryTest, AStageWhoseTasksAreNotAllInTheLogIsToldWithItsSums) {
   const StageRow& whole = live.stages().at({4, 0});
   std::vector<Event> events = Story();
   events.erase(events.begin() + 6, events.begin() + 10);  // the last tasks; one failed
-  events.insert(events.begin() + 6, {TasksOmitted{1400}, StageSummed{2300, 4, 0, 5, 1, live.Summarize(whole)}});
+  events.insert(events.begin() + 6, {TasksOmitted{1400}, Sum(live, whole)});
   const auto history = ReadLog(LogOf(events));
   ASSERT_TRUE(history.ok()) << history.error().message;
   EXPECT_TRUE(history->tasks_omitted());

@@ -71,8 +71,9 @@ struct StageJson {
   bool skewed = false;
   StageSummary summary;
   std::vector<Finding> findings;
+  std::vector<std::string> notes;
   FL_FIELDS(stage, attempt, job, name, state, tasks, done, running, failed, parents, started_ms, ended_ms, failure,
-            skewed, summary, findings)
+            skewed, summary, findings, notes)
 };
 struct JobJson {
   int32_t job = 0;
@@ -116,7 +117,8 @@ struct RunningTask {
 struct RunningJson {
   int64_t total = 0;
   std::vector<RunningTask> tasks;
-  FL_FIELDS(total, tasks)
+  std::vector<StageSummed> stages;
+  FL_FIELDS(total, tasks, stages)
 };
 
 HistoryJson Collect(const History& history) {
@@ -138,13 +140,12 @@ HistoryJson Collect(const History& history) {
                         row.ended_ms, row.error, row.started.pool});
   }
   for (const auto& [key, row] : history.stages()) {
-    StageSummary summary = history.Summarize(row);
-    const bool skewed = summary.skewed();
-    std::vector<Finding> findings = FindingsOf(summary);
+    StageSummed sum = Sum(history, row);
+    const bool skewed = sum.summary.skewed();
     out.stages.push_back({key.first, key.second, row.started.job, row.started.name,
                           history.StateOf(row.ended_ms, row.failure), row.started.tasks, row.done, row.running,
-                          summary.failed, row.started.parents, row.started.at_ms, row.ended_ms, row.failure, skewed,
-                          std::move(summary), std::move(findings)});
+                          sum.summary.failed, row.started.parents, row.started.at_ms, row.ended_ms, row.failure, skewed,
+                          std::move(sum.summary), std::move(sum.findings), std::move(sum.notes)});
   }
   return out;
 }
@@ -171,40 +172,9 @@ std::string StageLine(const StageJson& stage) {
     for (const auto& [level, count] : sum.levels) line += ", " + std::to_string(count) + " " + level;
   }
   for (const Finding& finding : stage.findings) line += "\n      " + finding.text;
-  if (const std::string cached = CachedText(sum); !cached.empty()) line += "\n      " + cached;
-  if (const std::string merged = MergedText(sum); !merged.empty()) line += "\n      " + merged;
+  for (const std::string& note : stage.notes) line += "\n      " + note;
   if (!stage.failure.empty()) line += "\n      " + stage.failure;
   return line + "\n";
-}
-
-}  // namespace
-
-std::vector<Finding> FindingsOf(const StageSummary& sum) {
-  std::vector<Finding> found;
-  const auto add = [&found](const char* kind, int64_t count, const std::string& text) {
-    if (count > 0) found.push_back({kind, count, text});
-  };
-  const auto tasks = [](int64_t count) { return base::Counted(count, "task"); };
-  const auto beyond = [](const std::string& largest, const std::string& median) {
-    return "up to " + largest + ", the median is " + median;
-  };
-  add("slow tasks", sum.slow_tasks,
-      tasks(sum.slow_tasks) + " took " +
-          beyond(DurationText(sum.duration_ms.max), DurationText(sum.duration_ms.median)));
-  add("large reads", sum.large_reads,
-      tasks(sum.large_reads) + " read " + beyond(BytesText(sum.read_bytes.max), BytesText(sum.read_bytes.median)) +
-          ": keys that are far more frequent, or files that cannot be split");
-  add("spilling tasks", sum.spilling_tasks,
-      tasks(sum.spilling_tasks) + " spilled " + BytesText(sum.spilled_bytes) + ": more partitions or memory");
-  for (const std::string& executor : sum.slow_executors)
-    add("slow executor", 1, "executor " + executor + " took twice the median or more: its node may be busy");
-  add("failed attempts", sum.failed, base::Counted(sum.failed, "attempt") + " failed");
-  add("attempts taken back", sum.taken_back, base::Counted(sum.taken_back, "attempt") + " taken back");
-  add("bad records", sum.bad_records, base::Counted(sum.bad_records, "bad record") + " left out");
-  add("second tries", sum.speculative, tasks(sum.speculative) + " run a second time beside the first");
-  for (const auto& [why, count] : sum.away)
-    add("away from data", count, tasks(count) + " away from their data: " + why);
-  return found;
 }
 
 std::string CachedText(const StageSummary& sum) {
@@ -234,6 +204,58 @@ std::string MergedText(const StageSummary& sum) {
   return text;
 }
 
+}  // namespace
+
+std::vector<std::string> NotesOf(const StageSummary& sum) {
+  std::vector<std::string> notes;
+  for (std::string text : {CachedText(sum), MergedText(sum)}) {
+    if (!text.empty()) notes.push_back(std::move(text));
+  }
+  return notes;
+}
+
+StageSummed Sum(const History& history, const StageRow& stage) {
+  StageSummary summary = history.Summarize(stage);
+  std::vector<Finding> findings = FindingsOf(summary);
+  std::vector<std::string> notes = NotesOf(summary);
+  return {history.now_ms(), stage.started.stage, stage.started.attempt, stage.done,
+          stage.failed,     std::move(summary),  std::move(findings),   std::move(notes)};
+}
+
+std::string SumLines(const History& history) {
+  std::string lines;
+  for (const auto& [key, stage] : history.stages()) lines += ToLine(Sum(history, stage));
+  return lines;
+}
+
+std::vector<Finding> FindingsOf(const StageSummary& sum) {
+  std::vector<Finding> found;
+  const auto add = [&found](const char* kind, int64_t count, const std::string& text) {
+    if (count > 0) found.push_back({kind, count, text});
+  };
+  const auto tasks = [](int64_t count) { return base::Counted(count, "task"); };
+  const auto beyond = [](const std::string& largest, const std::string& median) {
+    return "up to " + largest + ", the median is " + median;
+  };
+  add("slow tasks", sum.slow_tasks,
+      tasks(sum.slow_tasks) + " took " +
+          beyond(DurationText(sum.duration_ms.max), DurationText(sum.duration_ms.median)));
+  add("large reads", sum.large_reads,
+      tasks(sum.large_reads) + " read " + beyond(BytesText(sum.read_bytes.max), BytesText(sum.read_bytes.median)) +
+          ": keys that are far more frequent, or files that cannot be split");
+  add("spilling tasks", sum.spilling_tasks,
+      tasks(sum.spilling_tasks) + " spilled " + BytesText(sum.spilled_bytes) + ": more partitions or memory");
+  for (const std::string& executor : sum.slow_executors)
+    add("slow executor", 1, "executor " + executor + " took twice the median or more: its node may be busy");
+  add("failed attempts", sum.failed, base::Counted(sum.failed, "attempt") + " failed");
+  add("attempts taken back", sum.taken_back, base::Counted(sum.taken_back, "attempt") + " taken back");
+  add("bad records", sum.bad_records, base::Counted(sum.bad_records, "bad record") + " left out");
+  add("second tries", sum.speculative, tasks(sum.speculative) + " run a second time beside the first");
+  for (const auto& [why, count] : sum.away)
+    add("away from data", count, tasks(count) + " away from their data: " + why);
+  return found;
+}
+
 std::string ToJson(const History& history) {
   std::string out;
   base::ToJson(out, Collect(history));
@@ -245,6 +267,7 @@ std::string JsonSchema(base::JsonSchemas& schemas) { return schemas.Of<HistoryJs
 std::string RunningToJson(const History& history) {
   RunningJson out;
   for (const auto& [key, row] : history.stages()) {
+    if (row.ended_ms == 0) out.stages.push_back(Sum(history, row));
     for (const auto& [id, at] : row.at) {
       const TaskRow& task = row.tasks[at];
       out.tasks.push_back({key.first, key.second, id, task.partition, task.attempt,

@@ -76,4 +76,12 @@ struct StageSummary {
   bool skewed() const { return slow_tasks > 0 || large_reads > 0; }
 };
 
+/// What is worth a look in a stage.
+struct Finding {
+  std::string kind;  // "slow tasks"
+  int64_t count = 0;
+  std::string text;  // for people, with what may help
+  FL_FIELDS(kind, count, text)
+};
+
 }  // namespace fairlead::engine::history
