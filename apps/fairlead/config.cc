@@ -17,6 +17,7 @@
 #include "shell/rm/keys.h"
 #include "shell/rm/settings.h"
 #include "shell/shuffle/keys.h"
+#include "shell/spark/door_settings.h"
 #include "shell/spark/standalone_keys.h"
 
 namespace fairlead::apps {
@@ -122,6 +123,7 @@ constexpr DaemonKeys kDaemonKeys[] = {
     {"nm", "Node agent", shell::NodeKeys},
     {"shuffle", "Shuffle service", shell::ShuffleKeys},
     {"spark-master", "Standalone Master", shell::MasterKeys},
+    {"spark-door", "Spark master of a YARN cluster", shell::DoorKeys},
     {"spark-worker", "Standalone Worker", shell::WorkerKeys},
     {"submit", "Jobs of the engine", engine::SparkSettings},
 };
@@ -205,10 +207,10 @@ void AddConfig(CLI::App& app, int& exit_code) {
       config->add_subcommand("keys", "List the keys of all daemons and of jobs, with their defaults and meanings");
   keys->footer("Examples:\n  fairlead config keys --daemon nm\n  fairlead config keys | grep expiry");
   auto daemon = std::make_shared<std::string>();
-  keys->add_option(
-          "--daemon", *daemon,
-          "rm, nm, all (those that both read), shuffle, spark-master, spark-worker or submit (default: every list)")
-      ->check(CLI::IsMember({"rm", "nm", "all", "shuffle", "spark-master", "spark-worker", "submit"}));
+  keys->add_option("--daemon", *daemon,
+                   "rm, nm, all (those that both read), shuffle, spark-master, spark-door (spark-master before YARN), "
+                   "spark-worker or submit (default: every list)")
+      ->check(CLI::IsMember({"rm", "nm", "all", "shuffle", "spark-master", "spark-door", "spark-worker", "submit"}));
   CLI::Option* keys_json = keys->add_flag("--json", *json, "print JSON");
   keys->add_flag("--markdown", *markdown, "as the tables of docs/configuration.md")->excludes(keys_json);
   keys->callback([daemon, json, markdown] { ListKeys(*daemon, *json, *markdown); });

@@ -84,6 +84,15 @@ std::vector<std::string> SparkKeys::List(const std::string& key, const std::vect
   return Has(key) ? base::SplitTrimmed(String(key)) : otherwise;
 }
 
+std::vector<std::string> SparkKeys::Unread(std::string_view prefix) const {
+  std::vector<std::string> out;
+  for (auto at = properties_.lower_bound(std::string(prefix)); at != properties_.end() && at->first.starts_with(prefix);
+       ++at) {
+    if (!asked_.contains(at->first)) out.push_back(at->first);
+  }
+  return out;
+}
+
 std::string SparkKeys::Own(const std::string& key) const { return String(key, String("spark." + key)); }
 
 std::vector<std::string> SparkKeys::Callers() const {

@@ -47,6 +47,8 @@ class SparkKeys {
   std::vector<std::string> Callers() const;
   const std::string& error() const { return error_; }
   base::Status status() const { return error_.empty() ? base::Status() : base::Error{error_}; }
+  /// Keys that begin with `prefix` and that nobody has asked for.
+  std::vector<std::string> Unread(std::string_view prefix) const;
   /// Keys that were asked for.
   const std::set<std::string>& Asked() const { return asked_; }
 

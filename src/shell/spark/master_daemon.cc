@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include "config/rm_members.h"
 #include "env_posix/posix_loop.h"
 #include "env_zookeeper/elector.h"
 #include "process/http/server.h"
@@ -23,6 +22,7 @@
 #include "shell/base/logging.h"
 #include "shell/base/open_ports.h"
 #include "shell/base/state_directory.h"
+#include "shell/spark/door_settings.h"
 #include "shell/spark/next_port.h"
 #include "shell/spark/page_port.h"
 #include "shell/spark/spark_filters.h"
@@ -34,91 +34,33 @@ namespace fairlead::shell {
 
 namespace {
 
-constexpr uint16_t kPort = 7077;
-
 int Refuse(const std::string& message, int code) {
   std::fprintf(stderr, "fairlead spark-master: %s\n", message.c_str());
   return code;
 }
 
-/// An address that may be a wildcard as one that can be connected to.
-env::Endpoint Connectable(env::Endpoint endpoint) {
-  if (endpoint.host == "0.0.0.0" || endpoint.host == "::") endpoint.host = "127.0.0.1";
-  return endpoint;
-}
-
-/// What `key` says for every resource manager.
-base::Result<std::vector<env::Endpoint>> ReadAddresses(const config::HadoopConf& conf, const std::string& key,
-                                                       uint16_t usual_port) {
-  const base::Result<std::vector<std::string>> texts = config::OfEveryMember(conf, key);
-  if (!texts.ok()) return texts.error();
-  std::vector<env::Endpoint> out;
-  for (const std::string& text : *texts) {
-    const base::Result<env::Endpoint> endpoint = env::ParseEndpoint(text, usual_port);
-    if (!endpoint) return base::Error{key + ": " + endpoint.error().message};
-    out.push_back(Connectable(*endpoint));
-  }
-  return out;
-}
-
-struct DaemonSettings {
-  process::spark_master::SparkMasterSettings master;
-  process::spark_master::YarnSettings yarn;
-  std::string state_directory;
-  bool knows_callers = false;  // fairlead.callers.uids
-};
-
 constexpr const char* kOpen = "whoever reaches it runs programs on the cluster as the user that this daemon runs as";
 constexpr const char* kOpenHere =
     "whoever connects runs programs on the cluster; set spark.authenticate=true and spark.authenticate.secret";
 
-base::Result<DaemonSettings> ReadSparkMasterSettings(const SparkMasterOptions& options) {
+/// With the builds of Spark that are named.
+base::Result<DoorSettings> ReadSparkMasterSettings(const SparkMasterOptions& options) {
   const auto source = LoadSettings(options.settings);
   if (!source) return source.error();
-  const config::HadoopConf& conf = source->conf;
-  if (const base::Status kept = KeepStrangersOut(conf); !kept.ok()) return kept.error();
-  DaemonSettings daemon;
-  daemon.knows_callers = !conf.List(kCallersKey).empty();
-  process::spark_master::SparkMasterSettings& settings = daemon.master;
-  settings.listen.host = options.host.empty() ? conf.String("fairlead.spark-master.host", "127.0.0.1") : options.host;
-  settings.listen.port =
-      options.port ? *options.port : static_cast<uint16_t>(conf.Int("fairlead.spark-master.port", kPort, 0, 65535));
-  daemon.state_directory = options.state;
-  if (daemon.state_directory.empty()) {
-    daemon.state_directory = conf.String("fairlead.spark-master.state-dir",
-                                         conf.String("hadoop.tmp.dir", "/tmp/hadoop") + "/fairlead-spark-master-" +
-                                             std::to_string(settings.listen.port));
-  }
-  settings.host = AdvertisedHost(settings.listen.host);
-  process::spark_master::YarnSettings& application = daemon.yarn;
-  application.queue = options.queue.empty() ? conf.String("fairlead.spark-master.queue", "default") : options.queue;
-  application.web_scheme = WebScheme(conf);
-  application.shuffle_port = static_cast<uint16_t>(conf.Int("spark.shuffle.service.port", 0, 0, 65535));
-  application.policy.default_cores = static_cast<int32_t>(
-      conf.Int("fairlead.spark-master.default-cores", application.policy.default_cores, 1, INT32_MAX));
-  application.policy.failures_max = static_cast<int32_t>(
-      conf.Int("fairlead.spark-master.executor-failures-max", application.policy.failures_max, -1, INT32_MAX));
-  base::Result<std::vector<env::Endpoint>> managers = ReadAddresses(conf, "yarn.resourcemanager.address", 8032);
-  if (!managers.ok()) return managers.error();
-  base::Result<std::vector<env::Endpoint>> schedulers =
-      ReadAddresses(conf, "yarn.resourcemanager.scheduler.address", 8030);
-  if (!schedulers.ok()) return schedulers.error();
-  application.resource_managers = std::move(*managers);
-  application.schedulers = std::move(*schedulers);
-  const std::vector<std::string> homes =
-      options.spark_homes.empty() ? conf.List("fairlead.spark-master.spark-homes") : options.spark_homes;
-  if (!conf.errors().empty()) return base::Error{conf.ErrorText()};
-  if (homes.empty()) {
+  if (const base::Status kept = KeepStrangersOut(source->conf); !kept.ok()) return kept.error();
+  auto settings = ReadDoorSettings(options, *source);
+  if (!settings) return settings.error();
+  if (settings->spark_homes.empty()) {
     return base::Error{
         "it knows no Spark; say --spark-home DIR for every build that drivers use "
         "(or set fairlead.spark-master.spark-homes)"};
   }
-  for (const std::string& home : homes) {
+  for (const std::string& home : settings->spark_homes) {
     auto build = ReadSparkHome(home);
     if (!build) return build.error();
-    settings.builds.push_back(std::move(*build));
+    settings->master.builds.push_back(std::move(*build));
   }
-  return daemon;
+  return settings;
 }
 
 void WarnOfOpenPort(const process::spark_master::SparkMasterSettings& settings, bool knows_callers, env::Log& log) {
@@ -143,6 +85,7 @@ int RunDoor(const SparkMasterOptions& options) {
   if (!settings.ok()) return Refuse(settings.error().message, 2);
   const auto log = MakeLog("spark-master", options.log);
   LogStrangers(*log);
+  for (const std::string& warning : settings->warnings) log->Warn(warning);
   for (const auto& build : settings->master.builds)
     log->Info("drivers of this Spark are taken", {{"release", build.release}, {"home", build.home}});
   const auto loop = env_posix::MakePosixLoop();

@@ -103,6 +103,7 @@ constexpr MasterRow kMasterKeys[] = {
         .Shown("as spark.worker.timeout"),
     ByMaster("spark.deploy.zookeeper.url", "none", "HOST:PORT,HOST:PORT, needed with ZOOKEEPER"),
     ByMaster("spark.deploy.zookeeper.dir", "/spark", "masters of one directory choose their leader"),
+    ByMaster("fairlead.spark-master.zookeeper-session-ms", "2000", "after so long another leads; by `--set`"),
     SparkKeyOf<&Master::orders, &MasterOrders::kill>("spark.ui.killEnabled", "the page ends applications and drivers"),
     SparkKeyOf<&Master::orders, &MasterOrders::decommission>("spark.decommission.enabled", "and decommissions workers"),
     SparkKeyOf<&Master::orders, &MasterOrders::decommission_from>("spark.master.ui.decommission.allow.mode",

@@ -40,6 +40,21 @@ TEST(StandaloneKeysTest, EveryKeyThatIsReadHasARow) {
   EXPECT_TRUE(of_worker.Asked().contains("spark.ssl.standalone.keyStore"));
 }
 
+TEST(StandaloneKeysTest, AMisspeltKeyOfTheMasterIsNamed) {
+  const SparkProperties properties = {
+      {"spark.deploy.recoveryTimeuot", "9"}, {"spark.deploy.recoveryTimeout", "9"}, {"spark.executor.memory", "1g"}};
+  SparkKeys keys(properties);
+  SparkMasterOptions options;
+  options.settings.overrides = {"fairlead.spark-master.zookeeper-sesion-ms=1"};
+  const auto read = ReadStandaloneMasterSettings(options, {}, keys);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_THAT(read->warnings, testing::Contains("spark.deploy.recoveryTimeuot has no effect on this Spark master"));
+  EXPECT_THAT(read->warnings,
+              testing::Contains("fairlead.spark-master.zookeeper-sesion-ms has no effect on this Spark master; did you "
+                                "mean 'fairlead.spark-master.zookeeper-session-ms'?"));
+  EXPECT_THAT(read->warnings, testing::Not(testing::Contains(testing::HasSubstr("recoveryTimeout"))));
+}
+
 TEST(StandaloneKeysTest, ValuesReachTheirFields) {
   const SparkProperties properties = {{"spark.deploy.spreadOut", "false"},
                                       {"spark.deploy.spreadOutApps", "TRUE"},

@@ -213,6 +213,9 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
   RefuseUnsupported(keys);
   if (!keys.error().empty()) return base::Error{keys.error()};
   WarnOfIgnoredByMaster(keys, settings.warnings);
+  for (const std::string& key : keys.Unread("spark.deploy.")) {
+    settings.warnings.push_back(key + " has no effect on this Spark master");
+  }
   settings.hosts = ReadKnownHosts(source->conf, settings.warnings);
   const bool told = source->conf.IsSet(kCallersKey);
   const std::vector<std::string> callers = told ? source->conf.List(kCallersKey) : keys.Callers();
@@ -222,6 +225,7 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
   settings.elector.timeout = base::Duration::Millis(source->conf.Int(kSession, 2000, 200, 60'000));
   if (const base::Status read = ReadPlacement(options, *source, settings); !read.ok()) return read.error();
   if (!source->conf.errors().empty()) return base::Error{source->conf.ErrorText()};
+  WarnOfUnread(source->conf, {"fairlead.spark-master."}, "this Spark master", settings.warnings);
   settings.hosts.AddName(settings.master.host);
   // Browsers call the master by the name of the proxy before it.
   const std::string place =
