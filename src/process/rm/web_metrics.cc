@@ -58,13 +58,10 @@ void AddQueues(const scheduler::View& view, const std::map<std::string, QueueSum
        });
 }
 
-}  // namespace
-
-void Web::Metrics(const Reply& reply) {
-  http::MetricsText out("fairlead_rm_");
-  const ResourceManager::Counters& counters = manager_.counters();
-  const Batches::Counts& counts = manager_.batches().counts();
-  const Lately& lately = manager_.lately();
+void AddDecisions(ResourceManager& manager, http::MetricsText& out) {
+  const ResourceManager::Counters& counters = manager.counters();
+  const Batches::Counts& counts = manager.batches().counts();
+  const Lately& lately = manager.lately();
   out.Counter("events_total", "Outside events stepped", counts.events);
   out.Counter("batches_total", "Batches stepped", counts.batches);
   out.Seconds("step_seconds", "How long a batch took in the resource manager's and the scheduler's core", counts.step);
@@ -76,45 +73,67 @@ void Web::Metrics(const Reply& reply) {
               lately.Count(HappeningKind::kHeld));
   out.Counter("refusals_total", "Calls that the scheduler refused", lately.Count(HappeningKind::kRefused));
   out.Counter("heartbeats_total", "Heartbeats of nodes", counters.heartbeats);
-  out.Counter("store_errors_total", "Changes that the state store refused", counts.store_errors);
+}
+
+void AddRefusals(ResourceManager& manager, http::MetricsText& out) {
+  const ResourceManager::Counters& counters = manager.counters();
   out.Counter("requests_too_long_total", "Requests refused for a text that is longer than its field may be",
               counters.too_long);
   out.Counter("requests_malformed_total", "Requests refused for something else in them", counters.malformed);
   Values over;
-  for (const auto& [kind, count] : manager_.rpc_server().refused())
-    over.emplace_back(kind, static_cast<int64_t>(count));
+  for (const auto& [kind, count] : manager.rpc_server().refused()) over.emplace_back(kind, static_cast<int64_t>(count));
   out.Counters("rpc_too_long_total", "Messages refused for more bytes than their kind may have", "kind", over);
-  const rpc::RpcServer::Counters& logins = manager_.rpc_server().counters();
+  const rpc::RpcServer::Counters& logins = manager.rpc_server().counters();
   out.Counter("rpc_logins_refused_total", "Logins of RPC without a valid ticket, token or protocol",
               logins.logins_refused);
   out.Counter("rpc_unauthorized_total", "Known callers of RPC who may not speak there, or not in another's name",
               logins.unauthorized);
   out.Counter("rpc_unprotected_total", "Messages of RPC outside of the protection that was agreed on",
               logins.unprotected);
-  out.Counter("web_refused_total", http::kWebRefusedHelp, port_->refused());
-  out.Counter("web_logins_refused_total", "HTTP requests with a ticket, token or doAs that is refused",
-              login_.refused());
-  if (const CredentialStore* credentials = manager_.credentials()) {
+  if (const CredentialStore* credentials = manager.credentials()) {
     out.Counter("node_hosts_refused_total", "Calls of nodes that are refused, as their credential is another host's",
                 credentials->hosts_refused());
   }
-  if (const Submissions* submissions = manager_.submissions()) {
-    const TokenRenewer& renewer = submissions->renewer();
-    out.Gauge("renewed_tokens", "Tokens of applications that are kept alive", static_cast<int64_t>(renewer.tokens()));
-    out.Counter("token_renewals_total", "Renewals of such tokens", renewer.renewed());
-    out.Counter("token_renewals_failed_total", "Renewals of such tokens that were given up", renewer.failed());
-    out.Counter("tokens_issued_total", "New tokens that the manager got for owners of applications", renewer.issued());
-    out.Counter("tokens_refused_total", "Such tokens that it asked for in vain", renewer.refused());
-  }
+}
+
+void AddStore(const ResourceManager& manager, http::MetricsText& out) {
+  const Batches::Counts& counts = manager.batches().counts();
+  out.Counter("store_errors_total", "Changes that the state store refused", counts.store_errors);
   out.Gauge("store_rows_unread",
             "Rows of the state store that cannot be read, or that others have put there, and are left out",
-            static_cast<int64_t>(manager_.left_out()));
+            static_cast<int64_t>(manager.left_out()));
   out.Seconds("store_commit_seconds", "From a change to its being stored", counts.commit);
-  out.Seconds("web_seconds", "How long a request to the web port took the thread that decides", served_);
-  const ask::TrackRecord::Held held = manager_.estimates().held(manager_.now());
+}
+
+void AddTokens(const Submissions& submissions, http::MetricsText& out) {
+  const TokenRenewer& renewer = submissions.renewer();
+  out.Gauge("renewed_tokens", "Tokens of applications that are kept alive", static_cast<int64_t>(renewer.tokens()));
+  out.Counter("token_renewals_total", "Renewals of such tokens", renewer.renewed());
+  out.Counter("token_renewals_failed_total", "Renewals of such tokens that were given up", renewer.failed());
+  out.Counter("tokens_issued_total", "New tokens that the manager got for owners of applications", renewer.issued());
+  out.Counter("tokens_refused_total", "Such tokens that it asked for in vain", renewer.refused());
+}
+
+void AddEstimates(ResourceManager& manager, http::MetricsText& out) {
+  const ask::TrackRecord::Held held = manager.estimates().held(manager.now());
   out.Gauge("estimates", "Asks whose estimated start has come, or is overdue", held.estimates);
   out.Gauge("estimates_within_p90", "Of these, asks that were served by their p90", held.within_p90);
   out.Gauge("estimates_close", "Of these, asks served within a minute or a tenth of the wait of their p50", held.close);
+}
+
+}  // namespace
+
+void Web::Metrics(const Reply& reply) {
+  http::MetricsText out("fairlead_rm_");
+  AddDecisions(manager_, out);
+  AddRefusals(manager_, out);
+  AddStore(manager_, out);
+  if (const Submissions* submissions = manager_.submissions()) AddTokens(*submissions, out);
+  AddEstimates(manager_, out);
+  out.Counter("web_refused_total", http::kWebRefusedHelp, port_->refused());
+  out.Counter("web_logins_refused_total", "HTTP requests with a ticket, token or doAs that is refused",
+              login_.refused());
+  out.Seconds("web_seconds", "How long a request to the web port took the thread that decides", served_);
   out.Gauge("rpc_connections", "Open RPC connections", static_cast<int64_t>(manager_.rpc_server().connections()));
   out.Gauges("cluster_info", "1; the label is the cluster's name", "name", {{manager_.options().cluster_name, 1}});
   Values waiting;
