@@ -109,14 +109,15 @@ std::string WebNameNodes(const config::HadoopConf& conf) {
   const char* key = "dfs.namenode.http-address";
   std::map<std::string, std::vector<std::string>> by_name = config::NameNodes(conf, key);
   const std::string standard = conf.IsSet("fs.defaultFS") ? conf.String("fs.defaultFS") : "";
+  std::string out;
   if (constexpr std::string_view kScheme = "hdfs://"; standard.starts_with(kScheme)) {
     const std::string authority = standard.substr(kScheme.size(), standard.find('/', kScheme.size()) - kScheme.size());
     const auto web = env::ParseEndpoint(conf.String(key), 9870);
     const auto rpc = env::ParseEndpoint(authority, 8020);
     if (rpc.ok() && !by_name.contains(authority))
       by_name[authority].push_back(env::Endpoint{rpc->host, web.ok() ? web->port : uint16_t{9870}}.ToString());
+    out = "=" + authority + ";";
   }
-  std::string out;
   for (const auto& [name, addresses] : by_name) out += name + "=" + base::Joined(addresses, ",") + ";";
   return out;
 }

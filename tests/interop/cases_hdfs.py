@@ -67,7 +67,7 @@ def hdfs_of_two_name_nodes(cluster, work):
         app = max(app["id"] for app in cluster.apps())
         cluster.wait(lambda app=app: cluster.app(app)["logAggregationStatus"] == "SUCCEEDED", "the logs in HDFS", 60)
         hdfs.shell("-put", own / arguments[0], f"/{serves}")
-        cases_engine.finish(cases_engine.start(cluster, own, "word_count", f"{hdfs.uri}/{serves}", f"{hdfs.uri}/{serves}-out"))
+        cases_engine.finish(cases_engine.start(cluster, own, "word_count", f"hdfs:///{serves}", f"{hdfs.uri}/{serves}-out"))
         hdfs.shell("-get", f"/{serves}-out", own / "out")
         check()
 

@@ -519,14 +519,17 @@ class AsOneProcess(unittest.TestCase):
         file = self.directory / "tokens"
         first.secured = second.secured = b"alice's"
         file.write_bytes(fake_hdfs.token_file(first.secured, b"ha-hdfs:main"))
-        environment = {"HADOOP_TOKEN_FILE_LOCATION": str(file), "FAIRLEAD_NAME_NODES": f"other=127.0.0.1:1;main={both};"}
-        code, _, err, _ = self.run_job(256, "copy", "hdfs://main/in", "hdfs://main:8020/deep/out", environment=environment)
+        environment = {"HADOOP_TOKEN_FILE_LOCATION": str(file), "FAIRLEAD_NAME_NODES": f"=main;other=127.0.0.1:1;main={both};"}
+        code, _, err, _ = self.run_job(256, "copy", "hdfs:///in", "hdfs://main:8020/deep/out", environment=environment)
         self.assertEqual(code, 0, err)
         self.assertEqual(b"".join(data for name, data in sorted(first.files.items()) if name.startswith("/deep/out/part-")), b"1\n2\n")
         self.assertIn("/changed", first.files)
         self.assertTrue(first.operations)
         self.assertEqual({operation for operation, _, at_data in second.operations if not at_data} & {"RENAME"}, set(), "the first serves by then")
         code, _, err, _ = self.run_job(256, "copy", "hdfs://nowhere/in", "hdfs://main/x", environment=environment)
+        self.assertEqual(code, 1)
+        self.assertIn("is not known; submit the job with the --hadoop-conf", err)
+        code, _, err, _ = self.run_job(256, "copy", "hdfs:///in", "hdfs://main/x", environment=environment | {"FAIRLEAD_NAME_NODES": f"main={both};"})
         self.assertEqual(code, 1)
         self.assertIn("is not known; submit the job with the --hadoop-conf", err)
 

@@ -334,9 +334,11 @@ class HdfsOutput : public OutputFile {
 
 std::string ResolveHdfsPath(const std::string& path, const std::string& name_nodes) {
   const size_t begin = path.find("://") + 3;
-  const std::string authority = path.substr(begin, path.find('/', begin) - begin);
+  std::string authority = path.substr(begin, path.find('/', begin) - begin);
   const std::string rest = path.substr(begin + authority.size());
-  for (const std::string& named : base::SplitTrimmed(name_nodes, ';')) {
+  const std::vector<std::string> all = base::SplitTrimmed(name_nodes, ';');
+  if (authority.empty() && !all.empty() && all.front().starts_with('=')) authority = all.front().substr(1);
+  for (const std::string& named : all) {
     const std::string name = named.substr(0, named.find('='));
     if (name == named || (name != authority && name + ":8020" != authority)) continue;
     return std::string(WebHdfs::kScheme) + name + "@" + named.substr(name.size() + 1) + rest;
