@@ -9,3 +9,7 @@ target_link_options(bench_engine_tasks PRIVATE -s)
 add_executable(bench_engine_join engine_join.cc)
 target_link_libraries(bench_engine_join PRIVATE fairlead_engine)
 target_link_options(bench_engine_join PRIVATE -s)
+# The job of bench/overload.py.
+add_executable(bench_overload_job overload_job.cc)
+target_link_libraries(bench_overload_job PRIVATE fairlead_engine)
+target_link_options(bench_overload_job PRIVATE -s)
