@@ -1,4 +1,5 @@
-// The job of bench/overload.py: overload_job TASKS MS. One stage of tasks that wait, so that many fit on a small machine.
+// The job of bench/overload.py: overload_job TASKS MS. One stage of tasks that wait, so that many fit on a small
+// machine.
 #include <chrono>
 #include <thread>
 
