@@ -13,12 +13,13 @@ import sys
 import tempfile
 import time
 import unittest
+import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/interop"))
 import cluster as lab  # noqa: E402
 import peers  # noqa: E402
-from jobs import executors_below  # noqa: E402
+from jobs import container_processes, executors_below  # noqa: E402
 import registry  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build"))
@@ -149,6 +150,27 @@ class Kills(Daemons):
         self.cluster.start_nm(2)
         self.assert_right(job)
         self.wait_for_nodes()
+
+    def test_agents_stopped_on_request_leave_their_containers_to_the_next(self):
+        app = self.cluster.submit_sleeper()
+        self.cluster.wait(lambda: self.cluster.has_container(app), "its container")
+        before = until(lambda: container_processes(app, "sleep"), "its process")
+        for number in (1, 2):
+            agent = self.cluster.processes.pop(f"nm{number}")
+            agent.terminate()
+            self.assertEqual(agent.wait(timeout=30), 0)
+            self.cluster.start_nm(number)
+
+        def taken_back():
+            for node in self.cluster.get("/ws/v1/cluster/nodes")["nodes"]["node"]:
+                with urllib.request.urlopen(f"http://{node['nodeHTTPAddress']}/ws/v1/node/containers", timeout=10) as answer:
+                    containers = json.load(answer)["containers"] or {}
+                if any(app.removeprefix("application_") in container["id"] for container in containers.get("container", [])):
+                    return True
+        self.cluster.wait(taken_back, "the container at an agent that was started again")
+        self.assertEqual((container_processes(app, "sleep"), self.cluster.app(app)["runningContainers"]), (before, 1))
+        self.cluster.send("PUT", f"/ws/v1/cluster/apps/{app}/state", {"state": "KILLED"})
+        until(lambda: not container_processes(app, "sleep"), "the container's end by its new agent")
 
     def test_executors_are_killed_in_mid_job(self):
         job = self.submit()

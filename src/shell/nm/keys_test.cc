@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -44,6 +45,23 @@ TEST(NodeKeysTest, ValuesReachTheirFields) {
   EXPECT_EQ(read->containers.leftover_grace, base::Duration::Seconds(2));
   EXPECT_EQ(read->containers.usage_interval, base::Duration::Millis(500));
   EXPECT_FALSE(read->containers.limit_memory);
+}
+
+TEST(NodeKeysTest, WhoWroteThatContainersOutliveARestartIsToldThatAStopEndsThem) {
+  const auto told = [](const std::map<std::string, std::string>& keys) {
+    config::Settings settings;
+    for (const auto& [key, value] : keys) settings.conf.Set("yarn.nodemanager.recovery." + key, value);
+    const auto read = ReadNmSettings(settings);
+    EXPECT_TRUE(read.ok()) << read.error().message;
+    return std::ranges::count_if(read->warnings, [](const std::string& warning) {
+      return warning.starts_with("yarn.nodemanager.recovery.supervised is false: a stop by SIGTERM ends ");
+    });
+  };
+  EXPECT_EQ(told({{"enabled", "true"}}), 1);
+  EXPECT_EQ(told({{"enabled", "true"}, {"supervised", "true"}}), 0);
+  EXPECT_EQ(told({{"enabled", "true"}, {"supervised", "false"}}), 0) << "its author decided";
+  EXPECT_EQ(told({{"enabled", "false"}}), 0);
+  EXPECT_EQ(told({}), 0) << "a stop of Hadoop's agents ends containers, too";
 }
 
 config::Settings WithLogs(const std::map<std::string, std::string>& keys) {

@@ -254,6 +254,16 @@ void ReadDisks(const HadoopConf& conf, NmSettings& out) {
   if (out.state_directory.empty()) conf.Refuse("yarn.nodemanager.recovery.dir", "a directory is needed");
 }
 
+/// Whoever wrote that containers outlive a restart and nothing of a stop may expect it of both. Files that write
+/// neither are not warned of: a stop ends containers by Hadoop's defaults, too.
+void WarnOfStop(const HadoopConf& conf, NmSettings& out) {
+  const std::string recovery = "yarn.nodemanager.recovery.";
+  if (!out.recovery || !conf.IsSet(recovery + "enabled") || conf.IsSet(recovery + "supervised")) return;
+  out.warnings.push_back(recovery +
+                         "supervised is false: a stop by SIGTERM ends every container of this node, and recovery is "
+                         "for agents that die; write true so that containers run on while the agent is replaced");
+}
+
 void ReadServices(const HadoopConf& conf, NmSettings& out) {
   // Executors ask the service on their own node's address: who serves other agents' executors listens on all of them.
   const std::string shuffle_host =
@@ -462,6 +472,7 @@ base::Result<NmSettings> ReadNmSettings(const config::Settings& settings) {
   ReadSecurity(conf, out);
   ReadExecutor(conf, out);
   ReadDisks(conf, out);
+  WarnOfStop(conf, out);
   ReadServices(conf, out);
   out.localizer.web_address = WebAddresses(conf);
   ReadLogAggregation(conf, out);
