@@ -1,7 +1,9 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "ask.h"
 #include "cluster_command.h"
@@ -28,8 +30,9 @@ constexpr const char* kCommand = "config check";
 using nlohmann::ordered_json;
 
 /// What `fairlead rm` would refuse, its queues and host lists included; else what it would do.
-base::Result<CheckedManager> CheckRm(const config::Settings& settings, const std::string& conf_directory) {
-  const auto rm = shell::ReadRmSettings(settings, conf_directory);
+base::Result<CheckedManager> CheckRm(const config::Settings& settings, const std::string& conf_directory,
+                                     std::vector<std::string>& of_refused) {
+  const auto rm = shell::ReadRmSettings(settings, conf_directory, nullptr, &of_refused);
   if (!rm) return rm.error();
   const std::string queues = !rm->allocation_file.empty() ? rm->allocation_file
                              : settings.queues            ? "Fairlead's YAML"
@@ -37,8 +40,8 @@ base::Result<CheckedManager> CheckRm(const config::Settings& settings, const std
   return CheckedManager{rm->manager.profile, queues, rm->state_directory, rm->warnings};
 }
 
-base::Result<CheckedNode> CheckNm(const config::Settings& settings) {
-  const auto nm = shell::ReadNmSettings(settings);
+base::Result<CheckedNode> CheckNm(const config::Settings& settings, std::vector<std::string>& of_refused) {
+  const auto nm = shell::ReadNmSettings(settings, &of_refused);
   if (!nm) return nm.error();
   return CheckedNode{nm->services.size(), nm->state_directory, nm->warnings};
 }
@@ -46,18 +49,46 @@ base::Result<CheckedNode> CheckNm(const config::Settings& settings) {
 std::string WhatItDoes(const CheckedManager& rm) { return "profile " + rm.profile + ", queues from " + rm.queues; }
 std::string WhatItDoes(const CheckedNode& nm) { return std::to_string(nm.services) + " auxiliary services"; }
 
-/// What is wrong is appended to `wrong`, a line each.
-template <class T>
-void Take(const char* daemon, const base::Result<T>& checked, bool print, std::optional<T>& told, std::string& wrong) {
-  if (!checked) {
-    std::istringstream lines(checked.error().message);
-    for (std::string line; std::getline(lines, line);) wrong += (wrong.empty() ? "" : "\n") + (daemon + (": " + line));
-    return;
+/// What daemons refuse, and which of them: what several read is told once.
+class Refused {
+ public:
+  void Add(const std::string& daemon, const std::string& errors) {
+    std::istringstream lines(errors);
+    for (std::string line; std::getline(lines, line);) {
+      const auto known = std::ranges::find(lines_, line, &Line::text);
+      if (known == lines_.end()) {
+        lines_.push_back({line, daemon});
+      } else {
+        known->daemons += ", " + daemon;
+      }
+    }
   }
+  bool empty() const { return lines_.empty(); }
+  std::string Text() const {
+    std::string text;
+    for (const Line& line : lines_) text += (text.empty() ? "" : "\n") + line.daemons + ": " + line.text;
+    return text;
+  }
+
+ private:
+  struct Line {
+    std::string text;
+    std::string daemons;
+  };
+  std::vector<Line> lines_;
+};
+
+/// `of_refused`: the warnings of a daemon that does not start.
+template <class T>
+void Take(const char* daemon, const base::Result<T>& checked, const std::vector<std::string>& of_refused, bool print,
+          std::optional<T>& told, Refused& wrong) {
+  if (print) {
+    for (const std::string& warning : checked ? checked->warnings : of_refused)
+      std::printf("%s: warning: %s\n", daemon, warning.c_str());
+  }
+  if (!checked) return wrong.Add(daemon, checked.error().message);
   told = *checked;
-  if (!print) return;
-  for (const std::string& warning : checked->warnings) std::printf("%s: warning: %s\n", daemon, warning.c_str());
-  std::printf("%s: %s, state in %s\n", daemon, WhatItDoes(*checked).c_str(), checked->state.c_str());
+  if (print) std::printf("%s: %s, state in %s\n", daemon, WhatItDoes(*checked).c_str(), checked->state.c_str());
 }
 
 struct CheckOptions {
@@ -79,16 +110,23 @@ int Check(CheckOptions& options) {
   shell::SetDefaultAuth(options.source, settings->conf);
   if (!options.as.empty()) settings->conf.Set("yarn.resourcemanager.ha.id", options.as);
   Checked told;
-  std::string wrong;
+  Refused wrong;
   for (const auto& [key, value] : settings->conf.Explicit()) {
     if (options.show && !told.keys) told.keys.emplace();
     if (options.show) told.keys->by_name[key] = value;
     if (options.show && !options.json) std::printf("%s = %s\n", key.c_str(), value.c_str());
   }
   const bool print = !options.json;
-  if (options.daemon != "nm") Take("rm", CheckRm(*settings, options.source.hadoop_conf), print, told.rm, wrong);
-  if (options.daemon != "rm") Take("nm", CheckNm(*settings), print, told.nm, wrong);
-  if (!wrong.empty()) return Complain(kCommand, wrong, kUsage);
+  std::vector<std::string> of_refused;
+  if (options.daemon != "nm") {
+    const auto rm = CheckRm(*settings, options.source.hadoop_conf, of_refused);
+    Take("rm", rm, of_refused, print, told.rm, wrong);
+  }
+  if (options.daemon != "rm") {
+    const auto nm = CheckNm(*settings, of_refused);
+    Take("nm", nm, of_refused, print, told.nm, wrong);
+  }
+  if (!wrong.empty()) return Complain(kCommand, wrong.Text(), kUsage);
   if (options.json) PrintDocument(told);
   return kOk;
 }

@@ -63,10 +63,10 @@ const std::vector<std::string> kQueueElements = {"queue",
                                                  "aclSubmitApps",
                                                  "aclAdministerApps"};
 
-/// What else is wrong with the file is left out.
+/// What else is wrong with the file is left out, of warnings and of errors.
 constexpr size_t kWarningsMax = 200;
 
-/// Reads the elements; the first error ends it.
+/// Reads all elements, also after an error: whoever mends the file learns of everything at once.
 class Parser {
  public:
   Parser(std::string_view text, std::string_view file) : text_(text), file_(file), lines_(text) {}
@@ -76,7 +76,8 @@ class Parser {
  private:
   using Node = pugi::xml_node;
 
-  bool failed() const { return error_.has_value(); }
+  bool failed() const { return !errors_.empty(); }
+  base::Error Errors();
   void Fail(size_t offset, const std::string& what, AllocationFault fault = AllocationFault::kConfiguration);
   void Fail(const Node& node, const std::string& what, AllocationFault fault = AllocationFault::kConfiguration) {
     Fail(OffsetOf(node), what, fault);
@@ -86,8 +87,8 @@ class Parser {
   std::string Place(size_t offset);
   static size_t OffsetOf(const Node& node) { return static_cast<size_t>(std::max<ptrdiff_t>(node.offset_debug(), 0)); }
 
-  std::string RawText(const Node& node);
-  std::string Text(const Node& node) { return std::string(base::Trimmed(RawText(node))); }
+  std::optional<std::string> RawText(const Node& node);
+  std::optional<std::string> Text(const Node& node);
   std::optional<int32_t> Int(const Node& node);
   std::optional<base::Duration> Seconds(const Node& node);
   std::optional<double> Float(const Node& node, double least, double most);
@@ -104,20 +105,25 @@ class Parser {
   void Queue(const std::string& parent, const Node& node, int depth);
   bool Setting(QueueConfig& queue, const Node& field);
   bool AccessSetting(QueueConfig& queue, const Node& field);
-  std::string QueueName(const std::string& parent, const Node& node);
+  std::optional<std::string> QueueName(const std::string& parent, const Node& node);
   QueueConfig& Entry(const std::string& name);
+
+  std::optional<model::AccessList> Access(const Node& node);
 
   void Placement(const Node& node);
   std::optional<PlacementRule> Rule(const Node& node);
-  std::optional<PlacementRule> ParentRule(const Node& rule);
-  void CheckRule(const Node& node, const PlacementRule& rule);
+  std::optional<PlacementRule> WholeRule(const Node& node);
+  static Node InnerRule(const Node& rule);
+  std::optional<PlacementRule> ParentRule(const Node& parent);
+  bool CheckRule(const Node& node, const PlacementRule& rule);
   static bool Terminal(const PlacementRule& rule);
 
   std::string_view text_;
   std::string_view file_;
   LineCounter lines_;
   AllocationFile result_;
-  std::optional<base::Error> error_;
+  std::map<size_t, std::string> errors_;  // by their offsets in the file
+  AllocationFault first_fault_ = AllocationFault::kXml;
   std::vector<Node> queue_nodes_;
   std::map<std::string, size_t> index_;
   std::optional<base::Duration> old_fair_share_timeout_;
@@ -141,11 +147,21 @@ std::string Parser::Place(size_t offset) {
 }
 
 void Parser::Fail(size_t offset, const std::string& what, AllocationFault fault) {
-  if (!error_) error_ = base::Error{Place(offset) + what, static_cast<int>(fault)};
+  if (errors_.empty()) first_fault_ = fault;
+  if (errors_.size() > kWarningsMax) return;
+  const bool last = errors_.size() == kWarningsMax;
+  errors_.emplace(offset, Place(offset) + (last ? "and more like these" : what));
+}
+
+/// A line each; what Hadoop would throw is what it comes to first.
+base::Error Parser::Errors() {
+  std::string text;
+  for (const auto& [offset, line] : errors_) text += (text.empty() ? "" : "\n") + line;
+  return {text, static_cast<int>(first_fault_)};
 }
 
 /// ((Text) element.getFirstChild()).getData().
-std::string Parser::RawText(const Node& node) {
+std::optional<std::string> Parser::RawText(const Node& node) {
   for (const Node& child : node.children()) {
     if (child.type() == pugi::node_comment) continue;
     if (child.type() == pugi::node_pcdata || child.type() == pugi::node_cdata) return child.value();
@@ -153,14 +169,20 @@ std::string Parser::RawText(const Node& node) {
   }
   Fail(node, std::string("<") + node.name() + "> has no text; write a value or leave the element out",
        AllocationFault::kEmptyElement);
-  return "";
+  return std::nullopt;
+}
+
+std::optional<std::string> Parser::Text(const Node& node) {
+  const std::optional<std::string> raw = RawText(node);
+  if (!raw) return std::nullopt;
+  return std::string(base::Trimmed(*raw));
 }
 
 template <class T>
 std::optional<T> Parser::Number(const Node& node, const char* example) {
-  const std::string text = Text(node);
-  if (failed()) return std::nullopt;
-  std::string_view digits = text;
+  const std::optional<std::string> text = Text(node);
+  if (!text) return std::nullopt;
+  std::string_view digits = *text;
   if (digits.starts_with('+')) digits.remove_prefix(1);
   if constexpr (std::is_floating_point_v<T>) {
     if (!digits.empty() && std::string_view("fFdD").find(digits.back()) != std::string_view::npos)
@@ -169,7 +191,7 @@ std::optional<T> Parser::Number(const Node& node, const char* example) {
   T value{};
   const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (problem != std::errc() || end != digits.data() + digits.size() || digits.empty()) {
-    Fail(node, std::string("<") + node.name() + "> is '" + text + "'; write a number such as " + example,
+    Fail(node, std::string("<") + node.name() + "> is '" + *text + "'; write a number such as " + example,
          AllocationFault::kNumber);
     return std::nullopt;
   }
@@ -207,11 +229,11 @@ std::optional<double> Parser::Weight(const Node& node) {
 }
 
 std::optional<model::ConfiguredResources> Parser::Amount(const Node& node, int64_t unnamed) {
-  const std::string text = Text(node);
-  if (failed()) return std::nullopt;
-  base::Result<model::ConfiguredResources> amount = ParseConfiguredResources(text, unnamed);
+  const std::optional<std::string> text = Text(node);
+  if (!text) return std::nullopt;
+  base::Result<model::ConfiguredResources> amount = ParseConfiguredResources(*text, unnamed);
   if (amount) return *amount;
-  Fail(node, std::string("<") + node.name() + "> is '" + text + "': " + amount.error().message +
+  Fail(node, std::string("<") + node.name() + "> is '" + *text + "': " + amount.error().message +
                  "; write '1024 mb, 1 vcores', '50%', '50% memory, 30% cpu', 'memory-mb=1024, vcores=1' or "
                  "'memory-mb=50%, vcores=30%'");
   return std::nullopt;
@@ -219,14 +241,14 @@ std::optional<model::ConfiguredResources> Parser::Amount(const Node& node, int64
 
 /// SchedulingPolicy.parse, the class names of Hadoop's own three included.
 std::optional<std::string> Parser::Policy(const Node& node) {
-  const std::string text = Text(node);
-  if (failed()) return std::nullopt;
+  const std::optional<std::string> text = Text(node);
+  if (!text) return std::nullopt;
   const std::string package = "org.apache.hadoop.yarn.server.resourcemanager.scheduler.fair.policies.";
   for (const auto& [name, type] : {std::pair{"fair", "FairSharePolicy"}, std::pair{"fifo", "FifoPolicy"},
                                    std::pair{"drf", "DominantResourceFairnessPolicy"}}) {
-    if (SameIgnoringCase(text, name) || text == package + type) return name;
+    if (SameIgnoringCase(*text, name) || *text == package + type) return name;
   }
-  Fail(node, "no scheduling policy '" + text + "'; write fair, drf or fifo");
+  Fail(node, "no scheduling policy '" + *text + "'; write fair, drf or fifo");
   return std::nullopt;
 }
 
@@ -243,21 +265,21 @@ base::Result<AllocationFile> Parser::Parse() {
       Fail(fault.at, "not well-formed XML (" + fault.message + "); correct the element at this place",
            AllocationFault::kXml);
     }
-    return *error_;
+    return Errors();
   }
   const Node root = document.document_element();
   if (std::string_view(root.name()) != "allocations") {
     Fail(root, std::string("the top element is <") + root.name() + ">; write <allocations>");
-    return *error_;
+    return Errors();
   }
   for (const Node& node : root.children()) {
-    if (IsElement(node) && !failed()) Top(node);
+    if (IsElement(node)) Top(node);
   }
   if (old_fair_share_timeout_ && !result_.tree.default_fair_share_preemption_timeout) {
     result_.tree.default_fair_share_preemption_timeout = old_fair_share_timeout_;
   }
-  if (!failed()) Queues();
-  if (failed()) return *error_;
+  Queues();
+  if (failed()) return Errors();
   return std::move(result_);
 }
 
@@ -317,19 +339,22 @@ void Parser::Queues() {
   for (const Node& node : queue_nodes_) {
     const bool is_root = SameIgnoringCase(node.attribute("name").value(), "root");
     if (is_root && queue_nodes_.size() > 1) {
-      return Fail(node, "queues stand beside the root queue; write them inside <queue name=\"root\">");
+      Fail(node, "queues stand beside the root queue; write them inside <queue name=\"root\">");
     }
     Queue(is_root ? "" : "root", node, 0);
-    if (failed()) return;
   }
 }
 
-std::string Parser::QueueName(const std::string& parent, const Node& node) {
+std::optional<std::string> Parser::QueueName(const std::string& parent, const Node& node) {
   const std::string name(base::Trimmed(node.attribute("name").value()));
   if (name.find('.') != std::string::npos) {
     Fail(node, "queue name '" + name + "' has a period; write nested <queue> elements instead");
+    return std::nullopt;
   }
-  if (name.empty()) Fail(node, "a queue has no name; write <queue name=\"...\">");
+  if (name.empty()) {
+    Fail(node, "a queue has no name; write <queue name=\"...\">");
+    return std::nullopt;
+  }
   return parent.empty() ? name : parent + "." + name;
 }
 
@@ -345,8 +370,8 @@ QueueConfig& Parser::Entry(const std::string& name) {
 /// AllocationFileQueueParser.loadQueue.
 void Parser::Queue(const std::string& parent, const Node& node, int depth) {
   if (depth > kMostDepth) return Fail(node, "queues are nested deeper than 100; write a flatter tree");
-  const std::string name = QueueName(parent, node);
-  if (failed()) return;
+  // What is inside one without a name is read for what is wrong there: nothing comes of this file.
+  const std::string name = QueueName(parent, node).value_or(parent + ".?");
   if (index_.contains(name)) Warn(node, "queue " + name + " is written twice; what is written last counts");
   Entry(name);
   bool has_children = false;
@@ -359,7 +384,6 @@ void Parser::Queue(const std::string& parent, const Node& node, int depth) {
     } else if (!Setting(Entry(name), field)) {
       WarnOfUnknown(field, " in a queue", kQueueElements);
     }
-    if (failed()) return;
   }
   QueueConfig& queue = Entry(name);
   if (!has_children && std::string_view(node.attribute("type").value()) != "parent") return;
@@ -401,7 +425,7 @@ bool Parser::Setting(QueueConfig& queue, const Node& field) {
   } else if (tag == "reservation") {
     queue.reservable = true;
   } else if (tag == "allowPreemptionFrom") {
-    if (!SameIgnoringCase(Text(field), "true")) queue.allow_preemption_from = false;
+    if (!SameIgnoringCase(Text(field).value_or(""), "true")) queue.allow_preemption_from = false;
   } else {
     return AccessSetting(queue, field);
   }
@@ -411,15 +435,21 @@ bool Parser::Setting(QueueConfig& queue, const Node& field) {
 bool Parser::AccessSetting(QueueConfig& queue, const Node& field) {
   const std::string_view tag = field.name();
   if (tag == "aclSubmitApps") {
-    queue.submit_acl = ParseAccessList(RawText(field));
+    queue.submit_acl = Access(field);
   } else if (tag == "aclAdministerApps") {
-    queue.administer_acl = ParseAccessList(RawText(field));
+    queue.administer_acl = Access(field);
   } else if (tag == "aclAdministerReservations" || tag == "aclListReservations" || tag == "aclSubmitReservations") {
-    queue.reservation_acl = ParseAccessList(RawText(field));
+    queue.reservation_acl = Access(field);
   } else {
     return false;
   }
   return true;
+}
+
+std::optional<model::AccessList> Parser::Access(const Node& node) {
+  const std::optional<std::string> text = RawText(node);
+  if (!text) return std::nullopt;
+  return ParseAccessList(*text);
 }
 
 /// QueuePlacementPolicy.fromXml and updateRuleSet.
@@ -428,18 +458,12 @@ void Parser::Placement(const Node& node) {
   std::vector<PlacementRule> rules;
   std::vector<Node> nodes;
   for (const Node& child : node.children()) {
-    if (!IsElement(child) || !SameIgnoringCase(child.name(), "rule")) continue;
-    std::optional<PlacementRule> rule = Rule(child);
-    if (rule) {
-      std::optional<PlacementRule> parent = ParentRule(child);
-      if (parent) rule->parent.push_back(*parent);
-      CheckRule(child, *rule);
-      rules.push_back(*rule);
-      nodes.push_back(child);
-    }
-    if (failed()) return;
+    if (IsElement(child) && SameIgnoringCase(child.name(), "rule")) nodes.push_back(child);
   }
-  if (rules.empty()) return;
+  for (const Node& child : nodes) {
+    if (std::optional<PlacementRule> rule = WholeRule(child)) rules.push_back(std::move(*rule));
+  }
+  if (rules.empty() || rules.size() < nodes.size()) return;
   for (size_t i = 0; i + 1 < rules.size(); ++i) {
     if (Terminal(rules[i])) {
       return Fail(nodes[i + 1], "rules after rule " + std::to_string(i + 1) +
@@ -452,6 +476,19 @@ void Parser::Placement(const Node& node) {
                 "<rule name=\"reject\"/>");
   }
   result_.tree.placement = std::move(rules);
+}
+
+/// With the rule inside it; nothing when one of them is wrong.
+std::optional<PlacementRule> Parser::WholeRule(const Node& node) {
+  std::optional<PlacementRule> rule = Rule(node);
+  if (!rule) return std::nullopt;
+  if (const Node inside = InnerRule(node)) {
+    std::optional<PlacementRule> parent = ParentRule(inside);
+    if (!parent) return std::nullopt;
+    rule->parent.push_back(std::move(*parent));
+  }
+  if (!CheckRule(node, *rule)) return std::nullopt;
+  return rule;
 }
 
 std::optional<PlacementRule> Parser::Rule(const Node& node) {
@@ -471,13 +508,16 @@ std::optional<PlacementRule> Parser::Rule(const Node& node) {
   return rule;
 }
 
-/// The last <rule> inside counts, as in Hadoop.
-std::optional<PlacementRule> Parser::ParentRule(const Node& rule) {
+/// The last <rule> inside counts, as in Hadoop; empty: there is none.
+pugi::xml_node Parser::InnerRule(const Node& rule) {
   Node parent;
   for (const Node& child : rule.children()) {
     if (IsElement(child) && SameIgnoringCase(child.name(), "rule")) parent = child;
   }
-  if (parent.empty()) return std::nullopt;
+  return parent;
+}
+
+std::optional<PlacementRule> Parser::ParentRule(const Node& parent) {
   const std::string_view name = parent.attribute("name").value();
   if (name == "reject" || name == "nestedUserQueue") {
     Fail(parent, "rule '" + std::string(name) +
@@ -489,19 +529,18 @@ std::optional<PlacementRule> Parser::ParentRule(const Node& rule) {
 }
 
 /// FSPlacementRule.initialize of the rules: which take a rule inside, and which.
-void Parser::CheckRule(const Node& node, const PlacementRule& rule) {
-  if (rule.name == "nestedUserQueue" && rule.parent.empty()) {
-    return Fail(node, "rule 'nestedUserQueue' needs a rule inside; write <rule name=\"primaryGroup\"/> there");
+bool Parser::CheckRule(const Node& node, const PlacementRule& rule) {
+  const auto fail = [&](const std::string& what) { return Fail(node, "rule '" + rule.name + "' " + what), false; };
+  if (rule.parent.empty()) {
+    return rule.name != "nestedUserQueue" || fail("needs a rule inside; write <rule name=\"primaryGroup\"/> there");
   }
-  if (rule.parent.empty()) return;
   if (rule.name == "specified" || rule.name == "default" || rule.name == "reject") {
-    return Fail(node, "rule '" + rule.name + "' takes no rule inside; leave that out");
+    return fail("takes no rule inside; leave that out");
   }
   const bool user_in_user =
       rule.parent.front().name == "user" && (rule.name == "user" || rule.name == "nestedUserQueue");
-  if (rule.parent.front().name == rule.name || user_in_user) {
-    Fail(node, "rule '" + rule.name + "' stands inside a rule of its own kind; write another rule there");
-  }
+  if (rule.parent.front().name != rule.name && !user_in_user) return true;
+  return fail("stands inside a rule of its own kind; write another rule there");
 }
 
 bool Parser::Terminal(const PlacementRule& rule) {

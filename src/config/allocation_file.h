@@ -23,9 +23,10 @@ struct AllocationFile {
 };
 
 /// Reads fair-scheduler.xml as Hadoop does (AllocationFileParser, AllocationFileQueueParser, QueuePlacementPolicy,
-/// FairSchedulerConfiguration.parseResourceConfigValue). Errors read "FILE:LINE:COLUMN: what; write what instead".
-/// Beyond Hadoop it refuses weights that are no finite number, queues nested deeper than 100 and files above 16 MiB.
-/// The resource types must have been registered before. O(size).
+/// FairSchedulerConfiguration.parseResourceConfigValue). An Error has all that is wrong, a line each, as
+/// "FILE:LINE:COLUMN: what; write what instead", in the file's order and at most 201; its code is that of the first
+/// that Hadoop comes to. Beyond Hadoop it refuses weights that are no finite number, queues nested deeper than 100 and
+/// files above 16 MiB. The resource types must have been registered before. O(size).
 base::Result<AllocationFile> ParseAllocationFile(std::string_view text, std::string_view file = "fair-scheduler.xml");
 
 /// One amount of <minResources>, <maxResources> and the like; `unnamed` is what types not named get in the new style.

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "model/resources.h"
 
 namespace fairlead::config {
@@ -139,6 +141,29 @@ TEST(AllocationFile, ErrorsSayWhereAndWhatToWrite) {
               StartsWith("fair-scheduler.xml:3:4: <maxResources> is 'lots'"));
   EXPECT_THAT(ParseAllocationFile("<config/>", "f.xml").error().message,
               "f.xml:1:2: the top element is <config>; write <allocations>");
+}
+
+TEST(AllocationFile, AllThatIsWrongIsToldAtOnce) {
+  const base::Error error = ErrorOf(
+      " <queue name='a'><weight>x</weight><maxRunningApps>-</maxRunningApps></queue>\n"
+      " <queue name='b.c'><minResources>1 zb</minResources><schedulingPolicy>foo</schedulingPolicy></queue>\n"
+      " <queuePlacementPolicy><rule name='wat'/><rule name='user'><rule name='huh'/></rule></queuePlacementPolicy>\n"
+      " <userMaxAppsDefault>q</userMaxAppsDefault>");
+  EXPECT_EQ(error.code, static_cast<int>(AllocationFault::kConfiguration)) << "queues are read last";
+  EXPECT_EQ(std::ranges::count(error.message, '\n'), 7) << error.message;
+  size_t at = 0;
+  for (const char* line :
+       {"xml:2:19: <weight> is 'x'", "xml:2:37: <maxRunningApps> is '-'", "xml:3:3: queue name 'b.c' has a period",
+        "xml:3:21: <minResources> is '1 zb'", "xml:3:54: no scheduling policy 'foo'",
+        "xml:4:25: no placement rule 'wat'", "no placement rule 'huh'", "xml:5:3: <userMaxAppsDefault> is 'q'"}) {
+    at = error.message.find(line, at);
+    ASSERT_NE(at, std::string::npos) << line << "\n" << error.message;
+  }
+  std::string many;
+  for (int i = 0; i < 1000; ++i) many += "<queue name='a'><weight>x</weight></queue>";
+  const std::string told = Refused(many);
+  EXPECT_EQ(std::ranges::count(told, '\n'), 200);
+  EXPECT_THAT(told, testing::EndsWith("and more like these"));
 }
 
 TEST(AllocationFile, RefusesWhatHadoopRefuses) {

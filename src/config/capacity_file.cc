@@ -527,13 +527,18 @@ base::Result<HadoopConf> Over(HadoopConf conf, const std::string& file, std::str
   return conf;
 }
 
+Keys KeysOf(const HadoopConf& conf) {
+  Keys keys;
+  for (const auto& [key, raw] : conf.Explicit()) keys[key] = conf.Find(key).value_or(raw);
+  return keys;
+}
+
 /// `conf`: the keys of a file over those of `site`.
 model::QueueTree TreeOf(const HadoopConf& conf, const HadoopConf& site, std::vector<std::string>& warnings) {
   for (const auto& [key, raw] : site.Explicit()) {
     if (IsOfCapacity(key)) (void)site.Find(key);  // it has an effect: no key without one is told then
   }
-  Keys keys;
-  for (const auto& [key, raw] : conf.Explicit()) keys[key] = conf.Find(key).value_or(raw);
+  const Keys keys = KeysOf(conf);
   std::vector<std::string> unknown;
   model::QueueTree tree = CapacityTree(keys, &unknown);
   // Where it is not written 3.5.0 schedules asynchronously, releases before it do not.
@@ -551,7 +556,65 @@ model::QueueTree TreeOf(const HadoopConf& conf, const HadoopConf& site, std::vec
   return tree;
 }
 
+constexpr size_t kFaultsTold = 200;
+
+std::string FaultOf(const std::string& key, const CapacityQueueSettings& settings) {
+  for (const auto* values : {&settings.capacity, &settings.maximum_capacity}) {
+    for (const auto& [label, value] : *values) {
+      if (value.problem) return key + ": " + value.problem.message;
+    }
+  }
+  return settings.problem.message;
+}
+
+/// What is wrong with a value by itself; "": nothing.
+std::string FaultOf(const std::string& key, const std::string& value) {
+  const CapacityQueues alone = ReadCapacityQueues({{key, value}});
+  if (alone.problem) return alone.problem.message;
+  for (const auto& [path, queue] : alone.queues) {
+    for (const CapacityQueueSettings* settings : {&queue.own, &queue.leaves, &queue.children, &queue.parents}) {
+      if (std::string fault = FaultOf(key, *settings); !fault.empty()) return fault;
+    }
+  }
+  return "";
+}
+
+/// Every queue of the path is listed by the one above it.
+bool IsListed(const CapacityQueues& queues, std::string_view path) {
+  for (size_t dot = path.rfind('.'); dot != std::string_view::npos; dot = path.rfind('.')) {
+    const auto above = queues.queues.find(std::string(path.substr(0, dot)));
+    if (above == queues.queues.end() || !above->second.own.queues) return false;
+    const std::vector<std::string>& children = *above->second.own.queues;
+    if (std::find(children.begin(), children.end(), path.substr(dot + 1)) == children.end()) return false;
+    path = path.substr(0, dot);
+  }
+  return true;
+}
+
+bool IsRead(const CapacityQueues& queues, const std::string& key) {
+  if (!key.starts_with(std::string(kPrefix) + "root.")) return IsOfCapacity(key);
+  const std::string_view path = std::string_view(key).substr(kPrefix.size());
+  return IsListed(queues, path.substr(0, std::max<size_t>(NameBegin(path), 1) - 1));
+}
+
 }  // namespace
+
+std::vector<std::string> CapacityFaults(std::string_view text, const std::string& file, const HadoopConf& site) {
+  const base::Result<HadoopConf> conf = Over(site, file, text);
+  if (!conf.ok()) return {};
+  const Keys keys = KeysOf(*conf);
+  const CapacityQueues whole = ReadCapacityQueues(keys);
+  std::vector<std::string> faults;
+  for (const auto& [key, value] : keys) {
+    if (faults.size() == kFaultsTold) break;
+    if (!IsRead(whole, key)) continue;
+    const std::string fault = FaultOf(key, value);
+    if (fault.empty()) continue;
+    const HadoopConf::Origin at = conf->OriginOf(key);
+    faults.push_back(at.file + ":" + std::to_string(at.line) + ":" + std::to_string(at.column) + ": " + fault);
+  }
+  return faults;
+}
 
 base::Result<model::QueueTree> ParseCapacityFile(std::string_view text, const std::string& file, const HadoopConf& site,
                                                  std::vector<std::string>& warnings) {

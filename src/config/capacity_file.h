@@ -27,6 +27,11 @@ model::QueueTree CapacityTree(const std::map<std::string, std::string>& keys,
 base::Result<model::QueueTree> ParseCapacityFile(std::string_view text, const std::string& file, const HadoopConf& site,
                                                  std::vector<std::string>& warnings);
 
+/// What is wrong with single values of such a file, "FILE:LINE:COLUMN: KEY ...; what to write", by their keys and at
+/// most 200: for whom the queues were refused, which Hadoop does at the first of them. Queues that no queue lists are
+/// left out, as nobody reads them. O(keys log keys).
+std::vector<std::string> CapacityFaults(std::string_view text, const std::string& file, const HadoopConf& site);
+
 /// The keys of `text`, a capacity-scheduler.xml, as they are written there. An error is one of XML.
 base::Result<Properties> CapacityProperties(std::string_view text, const std::string& file);
 

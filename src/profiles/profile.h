@@ -39,6 +39,9 @@ struct QueueFile {
   base::Result<config::Properties> (*keys)(std::string_view text, const std::string& file) = nullptr;
   model::QueueTree (*from_keys)(const config::Properties& keys, const config::HadoopConf& site,
                                 std::vector<std::string>& warnings) = nullptr;
+  /// All values that are wrong by themselves, with their places, where `parse` does not tell them; nullptr: it does.
+  std::vector<std::string> (*faults)(std::string_view text, const std::string& file,
+                                     const config::HadoopConf& site) = nullptr;
 };
 
 /// Makes a scheduler; `epoch` grows with every start of the resource manager and stands in container ids.

@@ -87,7 +87,8 @@ constexpr QueueFile kCapacitySchedulerFile = {.key = "fairlead.scheduler.capacit
                                               .edit = nullptr,
                                               .empty = "",
                                               .keys = config::CapacityProperties,
-                                              .from_keys = config::CapacityTreeOf};
+                                              .from_keys = config::CapacityTreeOf,
+                                              .faults = config::CapacityFaults};
 
 // Of queues that come of another file than its own.
 constexpr Profile::PassedOver kPassesOver[] = {

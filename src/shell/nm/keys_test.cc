@@ -64,6 +64,19 @@ TEST(NodeKeysTest, WhoWroteThatContainersOutliveARestartIsToldThatAStopEndsThem)
   EXPECT_EQ(told({}), 0) << "a stop of Hadoop's agents ends containers, too";
 }
 
+TEST(NodeKeysTest, LessThanNothingIsRefusedWithItsPlace) {
+  config::Settings settings;
+  settings.conf.Set("yarn.nodemanager.resource.memory-mb", "-5", {"yarn-site.xml", 4, 1});
+  settings.conf.Set("yarn.nodemanager.resource.cpu-vcores", "-2", {"yarn-site.xml", 5, 1});
+  settings.conf.Set("yarn.nodemanager.nosuch", "1");
+  std::vector<std::string> warnings;
+  const auto read = ReadNmSettings(settings, &warnings);
+  ASSERT_FALSE(read.ok());
+  EXPECT_THAT(read.error().message, testing::HasSubstr("yarn-site.xml:4:1: yarn.nodemanager.resource.memory-mb: '-5'"));
+  EXPECT_THAT(read.error().message, testing::HasSubstr("yarn-site.xml:5:1: yarn.nodemanager.resource.cpu-vcores: "));
+  EXPECT_THAT(warnings, testing::Contains(testing::StartsWith("yarn.nodemanager.nosuch has no effect")));
+}
+
 config::Settings WithLogs(const std::map<std::string, std::string>& keys) {
   config::Settings settings;
   settings.conf.Set("yarn.log-aggregation-enable", "true");

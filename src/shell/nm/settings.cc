@@ -106,8 +106,8 @@ void ReadIdentity(const HadoopConf& conf, NmSettings& out) {
   out.web = Bind(conf, WebAddressKey(conf, "yarn.nodemanager.webapp").c_str(), "yarn.nodemanager.bind-host",
                  IsHttpsOnly(conf) ? 8044 : 8042);
   manager.http_port = out.web.port;
-  int64_t memory = conf.Int("yarn.nodemanager.resource.memory-mb", -1);
-  int64_t vcores = conf.Int("yarn.nodemanager.resource.cpu-vcores", -1);
+  int64_t memory = conf.Int("yarn.nodemanager.resource.memory-mb", -1, -1);
+  int64_t vcores = conf.Int("yarn.nodemanager.resource.cpu-vcores", -1, -1);
   if (conf.Bool("yarn.nodemanager.resource.detect-hardware-capabilities", false)) {
     const env_posix::MachineLimits machine = env_posix::SizeOf({});
     if (memory == -1) memory = machine.mib * 8 / 10;
@@ -458,7 +458,7 @@ void AddExecutorRules(const std::string& directory, HadoopConf& conf) {
   }
 }
 
-base::Result<NmSettings> ReadNmSettings(const config::Settings& settings) {
+base::Result<NmSettings> ReadNmSettings(const config::Settings& settings, std::vector<std::string>* of_refused) {
   const HadoopConf& conf = settings.conf;
   NmSettings out;
   RefuseUnsupportedOfNode(conf);
@@ -485,8 +485,11 @@ base::Result<NmSettings> ReadNmSettings(const config::Settings& settings) {
       "whoever reaches them reads the logs of every container (yarn.acl.enable believes the name that a caller gives); "
       "containers are started by the resource manager's tokens alone"));
   std::erase(out.warnings, "");
-  if (!conf.errors().empty()) return base::Error{conf.ErrorText()};
   WarnOfUnread(conf, {"yarn.nodemanager.", "yarn.log-aggregation", "fairlead.nm."}, "this node agent", out.warnings);
+  if (!conf.errors().empty()) {
+    if (of_refused != nullptr) *of_refused = std::move(out.warnings);
+    return base::Error{conf.ErrorText()};
+  }
   out.hosts = ReadKnownHosts(conf, out.warnings);
   out.hosts.AddName(out.manager.host);
   return out;

@@ -71,7 +71,8 @@ void AddExecutorRules(const std::string& directory, config::HadoopConf& conf);
 std::vector<base::Result<LogAggregationOptions>> ReadLogPlaces(const config::HadoopConf& conf);
 
 /// Reads and checks the whole configuration; what cannot be honoured is an Error with the key, the reason and what to
-/// write.
-base::Result<NmSettings> ReadNmSettings(const config::Settings& settings);
+/// write, a line each. `of_refused` gets the warnings beside an Error.
+base::Result<NmSettings> ReadNmSettings(const config::Settings& settings,
+                                        std::vector<std::string>* of_refused = nullptr);
 
 }  // namespace fairlead::shell

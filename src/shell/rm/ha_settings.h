@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 
-#include "base/result.h"
 #include "config/hadoop_conf.h"
 #include "env/net.h"
 #include "env_zookeeper/elector.h"
@@ -19,8 +18,8 @@ struct HaSettings {
   std::map<std::string, env::Endpoint> web;    // the same
 };
 
-/// None when the manager runs alone (yarn.resourcemanager.ha.enabled is false). What cannot be honoured is an Error
-/// with key, reason and remedy.
-base::Result<std::optional<HaSettings>> ReadHaSettings(const config::HadoopConf& conf);
+/// None when the manager runs alone (yarn.resourcemanager.ha.enabled is false), or when something of it was refused
+/// (HadoopConf::Refuse).
+std::optional<HaSettings> ReadHaSettings(const config::HadoopConf& conf);
 
 }  // namespace fairlead::shell

@@ -271,9 +271,42 @@ base::Result<model::QueueTree> FindQueues(const config::Settings& settings, cons
   return model::QueueTree{};
 }
 
+/// All that is wrong, each thing once.
+class Findings {
+ public:
+  void Note(const base::Status& status) {
+    if (!status.ok()) Note(status.error().message);
+  }
+  void Note(const std::string& message) {
+    if (std::ranges::find(lines_, message) == lines_.end()) lines_.push_back(message);
+  }
+  bool empty() const { return lines_.empty(); }
+  base::Error All() const {
+    std::string text;
+    for (const std::string& line : lines_) text += (text.empty() ? "" : "\n") + line;
+    return base::Error{text};
+  }
+
+ private:
+  std::vector<std::string> lines_;
+};
+
+/// Each value that is wrong, with its place, where that is known; else what the scheduler says.
+void NoteRefusedQueues(const profiles::QueueFile& form, const HadoopConf& site, const RmSettings& out,
+                       const std::string& refusal, Findings& wrong) {
+  const bool from_file = !out.allocation_file.empty() && !out.manager.scheduler_conf;
+  std::vector<std::string> faults;
+  if (form.faults != nullptr && from_file) {
+    if (const auto text = ReadQueueFile(out.allocation_file); text.ok())
+      faults = form.faults(*text, out.allocation_file, site);
+  }
+  for (const std::string& fault : faults) wrong.Note(fault);
+  if (faults.empty()) wrong.Note(refusal);
+}
+
 /// Profile, its queues, and the scheduler made of both.
-base::Status ReadProfile(const config::Settings& settings, const std::string& conf_directory, env::Store* store,
-                         RmSettings& out) {
+void ReadProfile(const config::Settings& settings, const std::string& conf_directory, env::Store* store,
+                 RmSettings& out, Findings& wrong) {
   const char* key = "fairlead.scheduler.profile";
   const ProfileChoice choice = ChooseProfile(settings.conf, conf_directory);
   out.manager.profile = choice.name;
@@ -283,23 +316,26 @@ base::Status ReadProfile(const config::Settings& settings, const std::string& co
   model::QueueTree queues;
   if (profile != nullptr) {
     base::Result<model::QueueTree> found = FindQueues(settings, conf_directory, profile->queue_file, store, out);
-    if (!found.ok()) return found.error();
-    queues = std::move(*found);
+    if (found.ok()) {
+      queues = std::move(*found);
+    } else {
+      wrong.Note(found.error().message);  // and without queues what else is wrong
+    }
   }
   base::Result<profiles::Maker> maker = profiles::Read(out.manager.profile, settings.conf, queues);
   if (profile == nullptr) {
-    settings.conf.Refuse(key, maker.error().message);
-    return {};
+    return settings.conf.Refuse(key, maker.error().message);
   }
-  if (!maker.ok()) return maker.error();
+  if (!maker.ok()) return NoteRefusedQueues(profile->queue_file, settings.conf, out, maker.error().message, wrong);
   process::rm::ResourceManagerOptions& manager = out.manager;
   manager.make_scheduler = std::move(*maker);
   manager.hadoop_scheduler = profile->hadoop_name;
   manager.grants_by_heartbeat = profile->by_heartbeat;
   manager.core.node_labels = settings.conf.Bool("yarn.node-labels.enabled", false);
   if (manager.core.node_labels && profile->hadoop_name != "CapacityScheduler") {
-    return base::Error{"yarn.node-labels.enabled: profile " + std::string(profile->name) +
-                       " knows no node labels; write false, or run profile yarn-capacity"};
+    settings.conf.Refuse("yarn.node-labels.enabled", "profile " + std::string(profile->name) +
+                                                         " knows no node labels; write false, or run profile "
+                                                         "yarn-capacity");
   }
   if (profile->rounds_to_minimum) manager.core.increment = manager.core.minimum;
   if (const auto wishes = profiles::ReadWishes(profile->name, settings.conf)) queues.wishes = *wishes;
@@ -320,7 +356,6 @@ base::Status ReadProfile(const config::Settings& settings, const std::string& co
     if (file.empty()) return same;
     return ReadQueues(form, file, site, warnings);
   };
-  return {};
 }
 
 constexpr char kIncludePath[] = "yarn.resourcemanager.nodes.include-path";
@@ -407,35 +442,13 @@ void WarnOfLongSession(const HaSettings& ha, std::vector<std::string>& warnings)
                      "managers need that while they collect garbage, here 2000, the default, is enough");
 }
 
-/// All that is wrong, each thing once.
-class Findings {
- public:
-  void Note(const base::Status& status) {
-    if (!status.ok()) Note(status.error().message);
-  }
-  void Note(const std::string& message) {
-    if (std::ranges::find(lines_, message) == lines_.end()) lines_.push_back(message);
-  }
-  bool empty() const { return lines_.empty(); }
-  base::Error All() const {
-    std::string text;
-    for (const std::string& line : lines_) text += (text.empty() ? "" : "\n") + line;
-    return base::Error{text};
-  }
-
- private:
-  std::vector<std::string> lines_;
-};
-
 /// What of the configuration is this member's.
 base::Status BecomeMember(config::Settings& settings, RmSettings& out) {
-  base::Result<std::optional<HaSettings>> ha = ReadHaSettings(settings.conf);
-  if (!ha.ok()) return ha.error();
-  if (!*ha) return {};
-  base::Result<HadoopConf> own = config::OfMember(settings.conf, (*ha)->id);
+  out.ha = ReadHaSettings(settings.conf);
+  if (!out.ha) return {};
+  base::Result<HadoopConf> own = config::OfMember(settings.conf, out.ha->id);
   if (!own.ok()) return own.error();
   settings.conf = std::move(*own);
-  out.ha = std::move(*ha);
   WarnOfLongSession(*out.ha, out.warnings);
   return {};
 }
@@ -443,7 +456,7 @@ base::Status BecomeMember(config::Settings& settings, RmSettings& out) {
 }  // namespace
 
 base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std::string& conf_directory,
-                                        env::Store* store) {
+                                        env::Store* store, std::vector<std::string>* of_refused) {
   RmSettings out;
   Findings wrong;
   config::Settings settings = given;
@@ -473,7 +486,7 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std
       wrong.Note(hosts.error().message);
     }
   }
-  wrong.Note(ReadProfile(settings, conf_directory, store, out));
+  ReadProfile(settings, conf_directory, store, out, wrong);
   base::Result<std::function<std::string(const std::string&)>> racks = RackLookup(conf);
   if (racks.ok()) {
     out.manager.rack_of = std::move(*racks);
@@ -492,9 +505,14 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std
   // Lists may name a host by its address, and nodes that the kernel's word makes known are on this machine.
   if (!include.empty() || !exclude.empty() || out.manager.security.web.callers) out.manager.ip_of = env_posix::Ipv4Of;
   for (const std::string& error : conf.errors()) wrong.Note(error);
-  if (!wrong.empty()) return wrong.All();
-  WarnOfUnread(conf, {"yarn.resourcemanager.", "yarn.scheduler.", "fairlead.scheduler.", "fairlead.rm."},
-               "this resource manager with profile " + out.manager.profile, out.warnings);
+  if (profiles::Find(out.manager.profile) != nullptr) {  // else nobody knows its keys
+    WarnOfUnread(conf, {"yarn.resourcemanager.", "yarn.scheduler.", "fairlead.scheduler.", "fairlead.rm."},
+                 "this resource manager with profile " + out.manager.profile, out.warnings);
+  }
+  if (!wrong.empty()) {
+    if (of_refused != nullptr) *of_refused = std::move(out.warnings);
+    return wrong.All();
+  }
   out.hosts = ReadKnownHosts(conf, out.warnings);
   return out;
 }

@@ -44,8 +44,9 @@ ProfileChoice ChooseProfile(const config::HadoopConf& conf, const std::string& c
 /// Reads and checks the whole configuration; what cannot be honoured (HTTPS, other stores, ...) is an Error with the
 /// key, the reason and what to write, a line each. `conf_directory` is where a relative allocation file is looked for;
 /// may be empty. `store`: has queues that `yarn schedulerconf` changed; without one those of the file count.
+/// `of_refused` gets the warnings beside an Error.
 base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std::string& conf_directory,
-                                        env::Store* store = nullptr);
+                                        env::Store* store = nullptr, std::vector<std::string>* of_refused = nullptr);
 
 /// A warning for each wish that is on without what it needs.
 void AddWishWarnings(const model::Wishes& wishes, std::vector<std::string>& warnings);

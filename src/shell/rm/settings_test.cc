@@ -275,7 +275,7 @@ TEST(RmSettingsTest, WithoutRecoveryTheManagerAloneWarnsAndOneOfSeveralIsRefused
   settings.conf.Set("yarn.resourcemanager.ha.rm-ids", "rm1,rm2");
   const auto member = ReadRmSettings(settings, "");
   ASSERT_FALSE(member.ok());
-  EXPECT_THAT(member.error().message, testing::StartsWith(key + ": with yarn.resourcemanager.ha.enabled"));
+  EXPECT_THAT(member.error().message, testing::HasSubstr(key + ": with yarn.resourcemanager.ha.enabled"));
 }
 
 TEST(RmSettingsTest, AnAclOfZooKeeperWithoutAnIdentityIsRefused) {
@@ -292,7 +292,8 @@ TEST(RmSettingsTest, AnAclOfZooKeeperWithoutAnIdentityIsRefused) {
   }
   const auto refused = ReadRmSettings(settings, "");
   ASSERT_FALSE(refused.ok());
-  EXPECT_THAT(refused.error().message, testing::StartsWith("yarn.resourcemanager.zk-acl (or hadoop.zk.acl): without"));
+  EXPECT_EQ(refused.error().message.find("command line: hadoop.zk.acl: without an identity"), 0)
+      << refused.error().message;
   settings.conf.Set("hadoop.zk.auth", "digest:yarn:secret");
   const auto read = ReadRmSettings(settings, "");
   EXPECT_TRUE(read.ok()) << read.error().message;
@@ -387,6 +388,55 @@ TEST(RmSettingsTest, AllThatIsWrongIsToldAtOnce) {
     EXPECT_THAT(told, testing::HasSubstr(key));
   }
   EXPECT_EQ(std::ranges::count(told, '\n'), 3) << told;
+}
+
+TEST(RmSettingsTest, WhatManagersCannotShareIsToldAtOnceAlsoWhereNobodyKnowsWhoRunsHere) {
+  config::Settings settings = TwoManagers();
+  const std::map<std::string, std::string> wrong{
+      {"yarn.resourcemanager.ha.id", "rm9"},
+      {"yarn.resourcemanager.admin.address.rm2", "h2:x"},
+      {"yarn.resourcemanager.store.class", "FileSystemRMStateStore"},
+      {"yarn.resourcemanager.recovery.enabled", "false"},
+      {"yarn.resourcemanager.ha.automatic-failover.enabled", "false"},
+      {"yarn.resourcemanager.cluster-id", "a/b"},
+      {"fairlead.ha.zookeeper-path", "fairlead"},
+      {"yarn.resourcemanager.zk-timeout-ms", "100"},
+      {"yarn.resourcemanager.zk-auth", "sasl:u"},
+  };
+  int line = 0;
+  for (const auto& [key, value] : wrong) settings.conf.Set(key, value, {"yarn-site.xml", ++line, 5});
+  settings.conf.Set("yarn.resourcemanager.am.max-attempts", "two");
+  settings.conf.Set("yarn.resourcemanager.nosuch", "1");
+  std::vector<std::string> warnings;
+  const auto read = ReadRmSettings(settings, "", nullptr, &warnings);
+  ASSERT_FALSE(read.ok());
+  line = 0;
+  for (const auto& [key, value] : wrong) {
+    EXPECT_THAT(read.error().message,
+                testing::HasSubstr("yarn-site.xml:" + std::to_string(++line) + ":5: " + key + ": "));
+  }
+  EXPECT_THAT(read.error().message, testing::HasSubstr("am.max-attempts: 'two'"));
+  EXPECT_THAT(warnings, testing::Contains(testing::StartsWith("yarn.resourcemanager.nosuch has no effect")));
+}
+
+TEST(RmSettingsTest, AllValuesOfACapacitySchedulersFileThatAreWrongAreTold) {
+  const ConfDirectory directory(
+      {{"capacity-scheduler.xml",
+        "<configuration>\n" + Property("root.queues", "a,b") + "\n" + Property("root.a.capacity", "fifty") + "\n" +
+            Property("root.b.capacity", "40") + "\n" + Property("root.b.state", "PAUSED") + "\n" +
+            Property("root.b.maximum-applications", "viele") + "\n" + Property("root.unlisted.capacity", "much") +
+            "\n" + Property("node-locality-delay", "some") + "</configuration>"}});
+  const auto read = ReadRmSettings(config::Settings(), directory.path());
+  ASSERT_FALSE(read.ok());
+  const std::string prefix = "yarn.scheduler.capacity.";
+  const std::string file = directory.path() + "/capacity-scheduler.xml:";
+  for (const std::string& told :
+       {file + "3:1: " + prefix + "root.a.capacity: 'fifty' is no capacity",
+        file + "5:1: " + prefix + "root.b.state is", file + "6:1: " + prefix + "root.b.maximum-applications is 'viele'",
+        file + "8:1: " + prefix + "node-locality-delay is 'some'"}) {
+    EXPECT_THAT(read.error().message, testing::HasSubstr(told));
+  }
+  EXPECT_EQ(std::ranges::count(read.error().message, '\n'), 3) << read.error().message;
 }
 
 TEST(RmSettingsTest, ALongSessionOfZooKeeperIsTold) {
