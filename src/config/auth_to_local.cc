@@ -44,17 +44,22 @@ class Cursor {
   std::string_view rest_;
 };
 
-/// "alice/host@REALM" -> {REALM, alice, host}
-std::vector<std::string> PartsOf(const std::string& principal) {
-  const size_t at = principal.rfind('@');
-  std::vector<std::string> parts{at == std::string::npos ? "" : principal.substr(at + 1)};
-  std::string_view name = std::string_view(principal).substr(0, at);
-  while (true) {
-    const size_t slash = name.find('/');
-    parts.emplace_back(name.substr(0, slash));
-    if (slash == std::string_view::npos) return parts;
-    name.remove_prefix(slash + 1);
+/// "alice/host@REALM" -> {REALM, alice, host}. KerberosName takes one or two components and one realm, none of
+/// them empty, and nothing else. A backslash is GSSAPI's escape of a / or @ inside a component: whose name that
+/// would be Hadoop does not say, so it is nobody's.
+std::optional<std::vector<std::string>> PartsOf(std::string_view principal) {
+  const size_t at = principal.find('@');
+  const std::string_view name = principal.substr(0, at);
+  const size_t slash = name.find('/');
+  std::vector<std::string> parts{""};
+  if (at != std::string_view::npos) parts[0] = principal.substr(at + 1);
+  parts.emplace_back(name.substr(0, slash));
+  if (slash != std::string_view::npos) parts.emplace_back(name.substr(slash + 1));
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const bool absent = i == 0 && at == std::string_view::npos;
+    if ((parts[i].empty() && !absent) || parts[i].find_first_of("/@\\") != std::string::npos) return std::nullopt;
   }
+  return parts;
 }
 
 std::unique_ptr<RE2> Compile(std::string_view pattern) {
@@ -171,8 +176,9 @@ base::Result<AuthToLocal> AuthToLocal::Parse(std::string_view rules, Mechanism m
 
 base::Result<std::string> AuthToLocal::ShortName(const std::string& principal) const {
   if (principal.size() > kPrincipalMax) return base::Error{"the principal's name is too long"};
-  const std::vector<std::string> parts = PartsOf(principal);
-  if (parts[1].empty() || principal.ends_with('@')) return base::Error{"Malformed Kerberos name: " + principal};
+  const std::optional<std::vector<std::string>> read = PartsOf(principal);
+  if (!read) return base::Error{"Malformed Kerberos name: " + principal};
+  const std::vector<std::string>& parts = *read;
   if (parts.size() == 2 && parts[0].empty()) return parts[1];
   for (const std::shared_ptr<const Rule>& rule : rules_) {
     std::optional<std::string> name;

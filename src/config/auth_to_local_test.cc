@@ -58,10 +58,15 @@ TEST(AuthToLocal, WhatIsNoSimpleNameIsRefusedUnlessMit) {
   EXPECT_EQ(Short("RULE:[1:$1]s/.*//", "a@R").substr(0, 23), "error: Non-simple name ");
 }
 
-TEST(AuthToLocal, NobodyIsNamedByAPrincipalWithoutParts) {
-  for (const char* principal : {"", "@", "@EXAMPLE.COM", "/host@EXAMPLE.COM", "alice@", "a@b@"}) {
-    for (const Mechanism mechanism : {Mechanism::kHadoop, Mechanism::kMit}) {
-      EXPECT_EQ(Short("DEFAULT", principal, mechanism), std::string("error: Malformed Kerberos name: ") + principal);
+TEST(AuthToLocal, NobodyIsNamedByWhatIsNoPrincipalOfOneOrTwoParts) {
+  for (const char* principal :
+       {"", "@", "@EXAMPLE.COM", "/host@EXAMPLE.COM", "alice@", "a@b@", "alice/@EXAMPLE.COM", "yarn/evil/z@EXAMPLE.COM",
+        "yarn/a/b/c@EXAMPLE.COM", "yarn//z@EXAMPLE.COM", "a@b@EXAMPLE.COM", "a@EXAMPLE.COM/b", "carol\\/x@EXAMPLE.COM",
+        "carol\\@OTHER.COM@EXAMPLE.COM", "carol\\\\@EXAMPLE.COM"}) {
+    for (const char* rules : {"DEFAULT", "RULE:[1:$1]", "RULE:[2:$1]", "RULE:[3:$1]"}) {
+      for (const Mechanism mechanism : {Mechanism::kHadoop, Mechanism::kMit}) {
+        EXPECT_EQ(Short(rules, principal, mechanism), std::string("error: Malformed Kerberos name: ") + principal);
+      }
     }
   }
 }
