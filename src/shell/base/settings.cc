@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "env_posix/posix_loop.h"
 
 namespace fairlead::shell {
@@ -26,7 +27,7 @@ constexpr size_t kLookedUp = 2000;
 
 /// Hadoop's files of stores and passwords, whoever has written that TLS is spoken.
 base::Status AddTlsFiles(const std::string& directory, const config::FileReader& read, config::HadoopConf& conf) {
-  if (directory.empty() || conf.String("yarn.http.policy") != "HTTPS_ONLY") return {};
+  if (directory.empty() || base::Lowered(conf.String("yarn.http.policy")) != "https_only") return {};
   for (const char* name : {"ssl-server.xml", "ssl-client.xml"}) {
     const std::string path = directory + "/" + name;
     const auto text = read(path);

@@ -59,8 +59,9 @@ std::string ReadSecret(const HadoopConf& conf, std::vector<std::string>& warning
 
 bool IsKerberos(const HadoopConf& conf) {
   const std::string value = conf.String(kAuthentication, "simple");
-  if (value == "kerberos") return true;
-  if (value != "simple" && !value.empty()) {
+  const std::string method = base::Lowered(value);  // SecurityUtil.getAuthenticationMethod minds no case
+  if (method == "kerberos") return true;
+  if (method != "simple" && !method.empty()) {
     conf.Refuse(kAuthentication, value + " is not supported; write simple or kerberos");
   }
   return false;
@@ -69,7 +70,8 @@ bool IsKerberos(const HadoopConf& conf) {
 Protections ReadProtections(const HadoopConf& conf) {
   Protections out;
   if (conf.IsSet(kProtection)) {
-    for (const std::string& name : conf.List(kProtection)) {
+    for (const std::string& written : conf.List(kProtection)) {
+      const std::string name = base::Lowered(written);  // SaslPropertiesResolver minds no case
       if (name == "authentication") {
         out.push_back(Protection::kAuthentication);
       } else if (name == "integrity") {
@@ -77,7 +79,7 @@ Protections ReadProtections(const HadoopConf& conf) {
       } else if (name == "privacy") {
         out.push_back(Protection::kPrivacy);
       } else {
-        conf.Refuse(kProtection, name + " is not known; write authentication, integrity or privacy");
+        conf.Refuse(kProtection, written + " is not known; write authentication, integrity or privacy");
       }
     }
   }

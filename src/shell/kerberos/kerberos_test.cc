@@ -24,6 +24,7 @@ TEST(Kerberos, ProtectionsKeepTheirOrder) {
   EXPECT_EQ(Read("privacy"), Protections{Protection::kPrivacy});
   EXPECT_EQ(Read("privacy, integrity,authentication"),
             (Protections{Protection::kPrivacy, Protection::kIntegrity, Protection::kAuthentication}));
+  EXPECT_EQ(Read("PRIVACY,Integrity"), (Protections{Protection::kPrivacy, Protection::kIntegrity}));
   EXPECT_EQ(Read("secrecy"), Protections{Protection::kAuthentication});
 }
 
@@ -32,6 +33,11 @@ TEST(Kerberos, OtherAuthenticationsAreRefusedByName) {
   EXPECT_FALSE(IsKerberos(conf));
   conf.Set("hadoop.security.authentication", "kerberos");
   EXPECT_TRUE(IsKerberos(conf));
+  conf.Set("hadoop.security.authentication", "KERBEROS");
+  EXPECT_TRUE(IsKerberos(conf));
+  conf.Set("hadoop.security.authentication", "Simple");
+  EXPECT_FALSE(IsKerberos(conf));
+  EXPECT_TRUE(conf.errors().empty()) << conf.ErrorText();
   conf.Set("hadoop.security.authentication", "ldap");
   EXPECT_FALSE(IsKerberos(conf));
   ASSERT_EQ(conf.errors().size(), 1U);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/text.h"
 #include "env_openssl/openssl_tls.h"
 
 namespace fairlead::shell {
@@ -36,8 +37,9 @@ base::Result<env_openssl::Certificates> ReadFiles(const std::vector<std::string>
 
 bool IsHttpsOnly(const HadoopConf& conf) {
   const std::string policy = conf.String(kPolicy, "HTTP_ONLY");
-  if (policy == "HTTPS_ONLY") return true;
-  if (policy != "HTTP_ONLY" && !policy.empty()) {
+  const std::string read = base::Lowered(policy);  // HttpConfig.Policy.fromString minds no case
+  if (read == "https_only") return true;
+  if (read != "http_only" && !read.empty()) {
     conf.Refuse(kPolicy,
                 policy + " is not supported: YARN's daemons have one web port each; write HTTPS_ONLY or HTTP_ONLY");
   }

@@ -14,6 +14,10 @@ TEST(Tls, PagesAreHttpUnlessThePolicySaysOtherwise) {
   conf.Set("yarn.http.policy", "HTTPS_ONLY");
   EXPECT_EQ(WebScheme(conf), "https://");
   EXPECT_EQ(WebAddressKey(conf, "yarn.nodemanager.webapp"), "yarn.nodemanager.webapp.https.address");
+  conf.Set("yarn.http.policy", "https_only");
+  EXPECT_EQ(WebScheme(conf), "https://");
+  conf.Set("yarn.http.policy", "Http_Only");
+  EXPECT_EQ(WebScheme(conf), "http://");
   EXPECT_TRUE(conf.errors().empty());
   conf.Set("yarn.http.policy", "HTTP_AND_HTTPS");
   EXPECT_FALSE(IsHttpsOnly(conf));
