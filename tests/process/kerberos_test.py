@@ -98,7 +98,7 @@ class Protected(unittest.TestCase):
             self.assertIn(b"GSS initiate failed", garbage)
         masters, _ = rpc.talk(("127.0.0.1", cluster.scheduler), rpc.preamble() + rpc.context("root"))
         self.assertIn(b"Available:[TOKEN]", masters)
-        self.assertIn("Auth failed from 127.0.0.1:", self.secured.log())
+        self.assertIn("Auth failed for 127.0.0.1:", self.secured.log())
 
     def test_a_user_is_no_node(self):
         keytab = self.secured.cluster.kdc.keytab("alice")
@@ -268,7 +268,7 @@ class Circumstances(unittest.TestCase):
         refused = self.apps(self.alice)
         self.assertNotEqual(refused.returncode, 0)
         self.assertIn("GSS initiate failed", refused.stderr)
-        self.assertRegex(self.secured.log(), "Auth failed from .*(Clock skew too great|Ticket expired)")
+        self.assertRegex(self.secured.log(), "Auth failed for .*(Clock skew too great|Ticket expired)")
         self.clock.set(0)
         listed = self.apps(self.alice)
         self.assertEqual(listed.returncode, 0, listed.stderr)

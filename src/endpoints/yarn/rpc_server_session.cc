@@ -453,6 +453,7 @@ base::Status RpcServerSession::NameCaller(const std::string& user, const std::st
 void RpcServerSession::Admit(const base::Status& may) {
   if (closing_ || stage_ != Stage::kContext || !login_steps()) return;
   setup_->steps = false;
+  setup_->judged = true;
   if (!may.ok()) {
     return Fatal(kCallIdContext, RpcErrorCodeProto::kFatalUnauthorized, exceptions::kAuthorization,
                  may.error().message);
@@ -606,7 +607,11 @@ void RpcServerSession::AppendSasl(const RpcSaslProto& message) {
 void RpcServerSession::Fatal(int32_t call_id, RpcErrorCodeProto detail, std::string_view java_class,
                              std::string_view message) {
   if (detail == RpcErrorCodeProto::kFatalUnauthorized && !established()) {
-    stage_ == Stage::kContext ? handler_->OnUnauthorized() : handler_->OnLoginRefused();
+    using Refused = Handler::Refused;
+    handler_->OnRefused(stage_ != Stage::kContext ? Refused::kLogin
+                        : setup_->judged          ? Refused::kRight
+                                                  : Refused::kName,
+                        message);
   }
   RpcResponseHeaderProto header;
   header.call_id = static_cast<uint32_t>(call_id);

@@ -69,9 +69,9 @@ class RpcServerSession {
     /// caller() is known now and wants to speak `protocol`. True: somebody is asked whether he may, and Admit answers,
     /// once, now or later; until then no further input is taken. False: he may.
     virtual bool AsksFor(const std::string& protocol) { return (void)protocol, false; }
-    /// A login was refused, or what the caller wants after it.
-    virtual void OnLoginRefused() {}
-    virtual void OnUnauthorized() {}
+    /// A login was refused, or the name that is said after it, or by Admit() what the caller wants: what he is told.
+    enum class Refused { kLogin, kName, kRight };
+    virtual void OnRefused(Refused what, std::string_view why) { (void)what, (void)why; }
     /// A message outside of the protection that was agreed on; it is refused and the connection ends.
     virtual void OnUnprotected() {}
     /// No further call is wanted now; Resume() goes on.
@@ -171,6 +171,7 @@ class RpcServerSession {
     std::unique_ptr<wire::hadoop_rpc::DigestMd5Server> digest;
     bool kerberos = false;  // was chosen
     bool steps = false;     // OnLoginToken or AsksFor is not answered yet
+    bool judged = false;    // AsksFor is answered
   };
   /// Since a login that has agreed on a protection.
   struct Sealed {

@@ -35,7 +35,7 @@ struct ServerSide : RpcServerSession::Handler {
     asked.push_back(protocol);
     return asks;
   }
-  void OnUnauthorized() override { ++unauthorized; }
+  void OnRefused(Refused what, std::string_view) override { unauthorized += what == Refused::kLogin ? 0 : 1; }
   bool asks = false;
   std::vector<std::string> asked;
   int unauthorized = 0;

@@ -157,18 +157,24 @@ bool WebLogin::ByToken(const Held& visit) {
   if (text.empty()) return false;
   Drop(asked, {kTokenParameter, kDoAs});  // a token is its user's, and he acts for nobody
   const std::string invalid = "org.apache.hadoop.security.authentication.client.AuthenticationException";
-  if (!options_.token) return Refuse(visit, invalid, "no delegation tokens are taken here"), true;
+  const auto refuse = [&](const std::string& why) {
+    LoginFailed(visit, why);
+    Refuse(visit, invalid, why);
+    return true;
+  };
+  if (!options_.token) return refuse("no delegation tokens are taken here");
   const base::Result<endpoints::yarn::RpcToken> token = endpoints::yarn::DecodeUrlToken(text);
-  if (!token.ok()) return Refuse(visit, invalid, token.error().message), true;
+  if (!token.ok()) return refuse(token.error().message);
   const base::Result<endpoints::yarn::TokenSecret> secret = options_.token(token->identifier);
-  if (!secret.ok()) return Refuse(visit, invalid, secret.error().message), true;
+  if (!secret.ok()) return refuse(secret.error().message);
   if (!endpoints::yarn::SameSecret(secret->password, token->password)) {
-    return Refuse(visit, invalid, "the token's password is not the one that was given"), true;
+    return refuse("the token's password is not the one that was given");
   }
   http::Visitor& visitor = asked.visitor.emplace();
   visitor.user = visitor.full_name = secret->user;
   visitor.real_user = secret->real_user;
   visitor.by_token = true;
+  LoggedIn(visit, RpcCallerOf(asked).Shown());
   Pass(visit);
   return true;
 }
@@ -262,13 +268,18 @@ void WebLogin::AskForCredential(const Held& visit, const std::string& why) {
   LetNobodyIn(visit, why);
 }
 
+void WebLogin::LoggedIn(const Held& visit, const std::string& who) const {
+  options_.security.audit.Success("Auth successful for " + who + " from " + visit->request.peer + " (HTTP)");
+}
+
+void WebLogin::LoginFailed(const Held& visit, const std::string& why) const {
+  options_.security.audit.Failure("Auth failed for " + visit->request.peer + ":null (HTTP) with true cause: (" + why +
+                                  ")");
+}
+
 void WebLogin::LetNobodyIn(const Held& visit, const std::string& why) {
-  if (!why.empty()) {
-    ++refused_;
-    if (options_.security.audit) {
-      options_.security.audit("Auth failed from " + visit->request.peer + " (HTTP): " + why);
-    }
-  }
+  if (!why.empty()) ++refused_;
+  LoginFailed(visit, why.empty() ? "nothing shows who it is" : why);
   http::Response response = http::TextResponse(
       401, (why.empty() ? "Nobody here knows who you are" : "You are not let in: " + why) +
                ". Processes of this machine are known by their user; for another machine 'fairlead credentials make "
@@ -311,23 +322,18 @@ void WebLogin::ByTicket(const Held& visit, std::string_view credentials) {
 
 void WebLogin::TicketStepped(const Held& visit, const base::Result<env::GssContext::Token>& token) {
   const std::string unproven = "org.apache.hadoop.security.authentication.client.AuthenticationException";
-  const std::string from = " from " + visit->request.peer + " (HTTP)";
-  const auto audit = [&](const std::string& line) {
-    if (options_.security.audit) options_.security.audit(line);
-  };
   const std::unique_ptr<env::GssContext> context = std::move(visit->context);
   if (!token.ok() || !token->done) {
-    audit("Auth failed" + from + ": " +
-          (token.ok() ? "the ticket alone does not say who it is" : token.error().message));
+    LoginFailed(visit, token.ok() ? "the ticket alone does not say who it is" : token.error().message);
     return Refuse(visit, unproven, "the ticket is not taken; the daemon's log says why");
   }
   const std::string principal = context->peer();
   const base::Result<std::string> user = options_.security.short_name(principal);
   if (!user.ok()) {
-    audit("Auth failed" + from + ": " + user.error().message);
+    LoginFailed(visit, user.error().message);
     return Refuse(visit, unproven, user.error().message);
   }
-  audit("Auth successful for " + principal + " (auth:KERBEROS)" + from);
+  LoggedIn(visit, principal + " (auth:KERBEROS)");
   http::Visitor& visitor = visit->request.visitor.emplace();
   visitor.user = *user;
   visitor.principal = visitor.full_name = principal;

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "endpoints/yarn/rpc_identity.h"
 #include "env/alive.h"
+#include "env/audit.h"
 #include "env/gss.h"
 #include "env/loop.h"
 #include "process/http/server.h"
@@ -38,7 +39,7 @@ struct WebSecurity {
   bool https = false;                               // of the pages: cookies go nowhere else
   std::string strict_transport = {};                // Strict-Transport-Security of every answer; empty: none
   std::shared_ptr<const CallerRules> callers = {};  // of kCallers, and of the ports of RPC beside it
-  std::function<void(const std::string&)> audit = {};
+  env::Audit audit = {};
 };
 
 /// What one web port has besides.
@@ -93,6 +94,8 @@ class WebLogin {
   void AskForTicket(const Held& visit);
   /// Sends a browser to where a node's pages get passes.
   void AskForCredential(const Held& visit, const std::string& why);
+  void LoggedIn(const Held& visit, const std::string& who) const;
+  void LoginFailed(const Held& visit, const std::string& why) const;
   void LetNobodyIn(const Held& visit, const std::string& why);
   void Refuse(const Held& visit, const std::string& exception, const std::string& why);
   std::string CookieHeader(const std::string& value) const;

@@ -46,7 +46,7 @@ class WebLoginTest : public ::testing::Test {
       if (principal.ends_with("@OTHER.COM")) return base::Error{"No rules applied to " + principal};
       return principal.substr(0, principal.find_first_of("/@"));
     };
-    options.security.audit = [this](const std::string& line) { audit_.push_back(line); };
+    options.security.audit = audit();
     options.token = [](std::string_view identifier) -> base::Result<endpoints::yarn::TokenSecret> {
       if (identifier != "identifier") return base::Error{"it can't be found in cache"};
       return endpoints::yarn::TokenSecret{"password", "bob", "livy"};
@@ -90,6 +90,10 @@ class WebLoginTest : public ::testing::Test {
   env_sim::Machine& client_ = world_.AddMachine("client");
   env_sim::SimRealm realm_;
   std::unique_ptr<env::Gss> gss_ = realm_.As(machine_.loop(), kService);
+  env::Audit audit() {
+    return env::Audit(
+        [this](env::AuditResult, std::string_view words, const env::Log::Fields&) { audit_.emplace_back(words); });
+  }
   std::vector<std::string> audit_;
   std::unique_ptr<WebLogin> login_;
   std::optional<http::Request> seen_;
@@ -144,6 +148,11 @@ TEST_F(WebLoginTest, TicketsThatAreForgedRepeatedForAnotherServiceOrOfNobodyAreR
     EXPECT_EQ(Header(answer, "Set-Cookie"), "");
   }
   EXPECT_EQ(login_->refused(), bad.size());
+  EXPECT_EQ(std::ranges::count_if(audit_,
+                                  [](const auto& line) {
+                                    return line.starts_with("Auth failed for 10.0.0.1:null (HTTP) with true cause: (");
+                                  }),
+            static_cast<int64_t>(bad.size()));
   for (const char* none : {"Negotiate", "Negotiate ", "Negotiate !!!", "negotiate ="}) {
     EXPECT_EQ(Ask(Get("/", {{"Authorization", none}})).status, 401) << none;
   }
@@ -164,6 +173,8 @@ TEST_F(WebLoginTest, ATokenIsItsUsersAndLeavesTheAddress) {
   Begin();
   const std::string token = endpoints::yarn::EncodeUrlToken({"identifier", "password", "RM_DELEGATION_TOKEN", ""});
   EXPECT_EQ(Ask(Get("/cluster?a=b&delegation=" + token + "&doAs=root")).status, 200);
+  EXPECT_EQ(audit_, std::vector<std::string>{
+                        "Auth successful for bob (auth:PROXY) via livy (auth:TOKEN) from 10.0.0.1 (HTTP)"});
   EXPECT_EQ(RpcCallerOf(*seen_).user, "bob");
   EXPECT_EQ(RpcCallerOf(*seen_).real_user, "livy");
   EXPECT_TRUE(RpcCallerOf(*seen_).by_token());
@@ -173,6 +184,7 @@ TEST_F(WebLoginTest, ATokenIsItsUsersAndLeavesTheAddress) {
                                  endpoints::yarn::EncodeUrlToken({"other", "p", "k", ""}), token.substr(0, 9),
                                  std::string("!"), std::string(20'000, 'A')}) {
     const http::Response answer = Ask(Get("/?delegation=" + bad));
+    EXPECT_THAT(audit_.back(), testing::StartsWith("Auth failed for 10.0.0.1:null (HTTP) with true cause: ("));
     EXPECT_EQ(answer.status, 403) << bad.substr(0, 100);
     EXPECT_EQ(answer.body.find("password\":"), std::string::npos);
   }
@@ -244,6 +256,7 @@ class CallersDoor : public WebLoginTest {
     rules->trusted = [](const std::string& address) { return address == "10.0.0.7"; };
     rules->trusted_users = {"bob"};
     options.security.callers = rules;
+    options.security.audit = audit();
     options.credential = [](std::string_view identifier) -> base::Result<endpoints::yarn::TokenSecret> {
       if (identifier != "fl1.laptop.1") return base::Error{"the credential is not known here"};
       return endpoints::yarn::TokenSecret{"secret", "alice"};
@@ -259,6 +272,9 @@ TEST_F(CallersDoor, StrangersAreToldWhatToDo) {
     EXPECT_THAT(Header(answer, "WWW-Authenticate"), testing::StartsWith("Basic realm="));
     EXPECT_THAT(answer.body, testing::HasSubstr("'fairlead credentials make --client NAME'"));
   }
+  EXPECT_THAT(
+      audit_,
+      testing::Contains("Auth failed for 10.0.0.1:null (HTTP) with true cause: (nothing shows who it is)").Times(3));
   EXPECT_EQ(Ask(Get("/healthz")).status, 200);
 }
 

@@ -54,9 +54,9 @@ void Admission::Judge(const Caller& caller, const std::string& protocol, const s
 
 void Admission::JudgeKnown(const Asked& asked) {
   const base::Status verdict = Verdict(asked);
-  if (!verdict.ok() && options_.audit) {
-    options_.audit("Authorization failed for " + asked.caller.Shown() + " from " + asked.address + ": " +
-                   verdict.error().message);
+  if (!verdict.ok()) {
+    options_.audit.Failure("Authorization failed for " + asked.caller.Shown() + " from " + asked.address + ": " +
+                           verdict.error().message);
   }
   asked.done(verdict);
 }

@@ -12,6 +12,7 @@
 #include "config/service_policy.h"
 #include "endpoints/yarn/rpc_identity.h"
 #include "env/alive.h"
+#include "env/audit.h"
 #include "env/loop.h"
 #include "process/rm/known_groups.h"
 
@@ -34,7 +35,7 @@ struct AdmissionOptions {
   /// With a policy nodes are bound to their hosts: "nm/_HOST@EXAMPLE.COM" with the name of an address. May block.
   /// Empty: they are not.
   std::function<std::string(const std::string& address)> node_at;
-  std::function<void(const std::string&)> audit;
+  env::Audit audit;
 };
 
 /// Who may speak to the manager at all, and who in another's name: what comes before every list of YARN's. Users'

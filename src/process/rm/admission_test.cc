@@ -46,7 +46,8 @@ class AdmissionTest : public ::testing::Test {
       return {};
     };
     options.node_at = [](const std::string& address) { return "nm/" + address + "@EXAMPLE.COM"; };
-    options.audit = [this](const std::string& line) { audit_.push_back(line); };
+    options.audit = env::Audit(
+        [this](env::AuditResult, std::string_view words, const env::Log::Fields&) { audit_.emplace_back(words); });
     admission_ = std::make_unique<Admission>(machine_.loop(), std::move(options));
   }
   std::string Refusal(const Caller& caller, const std::string& protocol = kClient,

@@ -115,6 +115,7 @@ rpc::ListenOptions Ports::OptionsOf(Port port) {
                          const rpc::ListenOptions::Admitted& done) {
     admission_.Judge(caller, protocol, peer.host, done);
   };
+  options.audit = security_.audit;
   endpoints::yarn::RpcServerOptions& session = options.session;
   const bool secured = security_.gss != nullptr;
   session.protections = security_.protections;
@@ -132,7 +133,6 @@ rpc::ListenOptions Ports::OptionsOf(Port port) {
   if (port == Port::kClient) session.tokens = &delegated_;
   session.kerberos = security_.login;
   options.gss = security_.gss;
-  options.audit = security_.audit;
   if (port != Port::kTracker) return options;
   session.kerberos->admits = [node = security_.node_principal](const std::string& principal) -> base::Status {
     if (IsPrincipal(principal, node)) return {};

@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "endpoints/yarn/rpc_identity.h"
+#include "env/audit.h"
 #include "env/gss.h"
 #include "env/loop.h"
 #include "env/net.h"
@@ -36,7 +37,7 @@ struct PortSecurity {
   endpoints::yarn::KerberosLogin login;  // of that principal
   std::string manager_principal;         // yarn.resourcemanager.principal, maybe with _HOST
   std::string node_principal;            // yarn.nodemanager.principal: nobody else may be a node
-  std::function<void(const std::string&)> audit;
+  env::Audit audit;                      // of logins, refusals and changes
   wire::hadoop_rpc::Protections protections = {wire::hadoop_rpc::Protection::kAuthentication};
   AdmissionOptions admission;
   login::WebSecurity web;

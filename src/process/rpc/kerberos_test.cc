@@ -71,7 +71,8 @@ class Kerberos : public ::testing::Test {
       const base::Status verdict = may ? base::Status() : base::Error{"User: " + caller.principal + " may not"};
       server_machine_.loop().After(base::Duration::Millis(admits_after_ms_), [done, verdict] { done(verdict); });
     };
-    options.audit = [this](const std::string& line) { audit_.push_back(line); };
+    options.audit = env::Audit(
+        [this](env::AuditResult, std::string_view words, const env::Log::Fields&) { audit_.emplace_back(words); });
     options.services.push_back({wire::yarn::kApplicationClientProtocol, wire::yarn::kApplicationClientProtocolMethods,
                                 [this](const IncomingCall& call) {
                                   callers_.push_back(call.caller);
@@ -210,6 +211,26 @@ TEST_F(Kerberos, TheTicketSaysWhoCalls) {
   EXPECT_EQ(callers_[0].method, model::LoginMethod::kKerberos);
   ASSERT_EQ(audit_.size(), 1U);
   EXPECT_TRUE(audit_[0].starts_with("Auth successful for alice@EXAMPLE.COM (auth:KERBEROS) from ")) << audit_[0];
+}
+
+TEST_F(Kerberos, LoginsByTokenAndThoseThatAreRefusedHaveTheirAuditLines) {
+  Listen();
+  RpcTarget by_token = Target("");
+  by_token.user.token = endpoints::yarn::RpcToken{"identifier", "password", "k", "s"};
+  ASSERT_TRUE(Call(ClientOf("alice@EXAMPLE.COM"), by_token).ok());
+  by_token.user.token->password = "guessed";
+  ASSERT_FALSE(Call(ClientOf("bob@EXAMPLE.COM"), by_token).ok());
+  ASSERT_FALSE(Call(ClientOf("alice@EXAMPLE.COM"), Target("nm/_HOST@EXAMPLE.COM")).ok());
+  ASSERT_FALSE(Call(ClientOf("mallory@EXAMPLE.COM"), Target()).ok());
+  ASSERT_EQ(audit_.size(), 5U);
+  const std::string user = callers_[0].user;
+  EXPECT_TRUE(audit_[0].starts_with("Auth successful for " + user + " (auth:TOKEN) from ")) << audit_[0];
+  EXPECT_TRUE(audit_[1].starts_with("Auth failed for ")) << audit_[1];
+  EXPECT_TRUE(Says(audit_[1], ":" + user + " (")) << audit_[1];
+  EXPECT_TRUE(Says(audit_[1], ") with true cause: (")) << audit_[1];
+  EXPECT_TRUE(Says(audit_[2], ":null (GSS initiate failed) with true cause: (")) << audit_[2];
+  EXPECT_TRUE(audit_[3].starts_with("Auth successful for mallory@EXAMPLE.COM (auth:KERBEROS) from ")) << audit_[3];
+  EXPECT_TRUE(Says(audit_[4], ":mallory (mallory@EXAMPLE.COM is not admitted) with")) << audit_[4];
 }
 
 TEST_F(Kerberos, AGatewayActsForItsUsersAndOthersDoNot) {

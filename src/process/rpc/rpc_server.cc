@@ -42,6 +42,10 @@ std::string RandomText(env::Loop& loop) {
   return wire::hadoop_rpc::EncodeBase64(bytes);
 }
 
+void NoteLogin(const env::Audit& audit, const std::string& who, const env::Endpoint& peer) {
+  audit.Success("Auth successful for " + who + " from " + peer.ToString());
+}
+
 }  // namespace
 
 /// One accepted connection: a session, its stream and when it last did something.
@@ -62,8 +66,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void OnLoginToken(std::string token) override;
   void OnUnprotected() override;
   bool AsksFor(const std::string& protocol) override;
-  void OnLoginRefused() override;
-  void OnUnauthorized() override;
+  void OnRefused(Refused what, std::string_view why) override;
   bool Full() const override { return TurnIsOver() || Choked() || Held(); }
   void Evict() override;
   size_t HeldBytes() const override {
@@ -109,6 +112,7 @@ class Connection final : public std::enable_shared_from_this<Connection>,
   void NoteHold();
   void LoginStepped(base::Result<wire::hadoop_rpc::LoginStep> step);
   void Admitted(const base::Status& may);
+  void LoginFailed(std::string_view why);
 
   RpcServer::Impl& server_;
   const uint64_t id_;
@@ -428,9 +432,18 @@ void Connection::OnTooLong(const base::BudgetKind& kind) { ++server_.refused[kin
 
 void Connection::OnUnprotected() { ++server_.counters.unprotected; }
 
-void Connection::OnLoginRefused() { ++server_.counters.logins_refused; }
+void Connection::OnRefused(Refused what, std::string_view why) {
+  ++(what == Refused::kLogin ? server_.counters.logins_refused : server_.counters.unauthorized);
+  if (what != Refused::kRight) LoginFailed(why);  // else whoever has judged has said so
+}
 
-void Connection::OnUnauthorized() { ++server_.counters.unauthorized; }
+/// As Server.Connection.saslProcess: the peer, whom it claims to be, what it is told, and what only this side knows.
+void Connection::LoginFailed(std::string_view why) {
+  const std::string& user = session_.caller().user;
+  listening_.options.audit.Failure("Auth failed for " + stream_->peer().ToString() + ":" +
+                                   (user.empty() ? "null" : user) + " (" + std::string(why) + ") with true cause: (" +
+                                   (login_ ? login_->cause() : std::string(why)) + ")");
+}
 
 bool Connection::AsksFor(const std::string& protocol) {
   const auto answer = [weak = weak_from_this()](const base::Status& may) {
@@ -438,8 +451,10 @@ bool Connection::AsksFor(const std::string& protocol) {
     if (connection && !connection->gone) connection->Admitted(may);
   };
   const ListenOptions& options = listening_.options;
+  if (session_.caller().by_token()) NoteLogin(options.audit, session_.caller().Shown(), stream_->peer());
   if (options.believe && session_.caller().method == model::LoginMethod::kSimple) {
     if (const base::Status may = options.believe(session_.caller(), stream_->peer(), stream_->local()); !may.ok()) {
+      LoginFailed(may.error().message);
       answer(may);
       return true;
     }
@@ -468,10 +483,8 @@ void Connection::OnLoginToken(std::string token) {
 
 void Connection::LoginStepped(base::Result<wire::hadoop_rpc::LoginStep> step) {
   const bool ends = !step.ok() || step->done;
-  if (ends && listening_.options.audit) {
-    const std::string from = " from " + stream_->peer().ToString();
-    listening_.options.audit(step.ok() ? "Auth successful for " + step->principal + " (auth:KERBEROS)" + from
-                                       : "Auth failed" + from + ": " + login_->cause());
+  if (step.ok() && step->done) {
+    NoteLogin(listening_.options.audit, step->principal + " (auth:KERBEROS)", stream_->peer());
   }
   // Most steps come in a turn of their own; the last ones need nothing of a KDC and come inside of the session's.
   const bool inside = taking_calls_;

@@ -13,6 +13,7 @@
 #include "endpoints/yarn/exceptions.h"
 #include "endpoints/yarn/rpc_identity.h"
 #include "endpoints/yarn/rpc_server_session.h"
+#include "env/audit.h"
 #include "env/gss.h"
 #include "env/loop.h"
 #include "env/net.h"
@@ -56,8 +57,8 @@ struct ListenOptions {
   std::vector<Service> services;
   /// Makes the logins of session.kerberos.
   env::Gss* gss = nullptr;
-  /// A login by Kerberos has succeeded or failed: a line for the log.
-  std::function<void(const std::string&)> audit = {};
+  /// Of logins: by a ticket, by a token, and of those that are refused.
+  env::Audit audit = {};
   /// Whether a caller may speak `protocol` here and, where he acts for another user, in that one's name: asked once a
   /// connection, answers once, now or later. Empty: everybody may, for himself alone.
   using Admitted = std::function<void(const base::Status&)>;

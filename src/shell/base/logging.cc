@@ -27,23 +27,47 @@ std::string Quoted(const std::string& value) {
   return out + '"';
 }
 
-class SpdLog final : public env::Log {
+class SpdLog final : public DaemonLog {
  public:
   SpdLog(const std::string& daemon, const LogOptions& options) {
-    auto unrepeated = std::make_shared<spdlog::sinks::dup_filter_sink_mt>(std::chrono::seconds(1));
+    spdlog::sink_ptr out;
     if (options.file.empty()) {
-      unrepeated->add_sink(std::make_shared<spdlog::sinks::stderr_sink_mt>());
+      out = std::make_shared<spdlog::sinks::stderr_sink_mt>();
     } else {
-      unrepeated->add_sink(std::make_shared<spdlog::sinks::rotating_file_sink_mt>(options.file, options.file_mib << 20,
-                                                                                  options.files_kept));
+      out = std::make_shared<spdlog::sinks::rotating_file_sink_mt>(options.file, options.file_mib << 20,
+                                                                   options.files_kept);
     }
+    auto unrepeated = std::make_shared<spdlog::sinks::dup_filter_sink_mt>(std::chrono::seconds(1));
+    unrepeated->add_sink(out);
     logger_ = std::make_shared<spdlog::logger>(daemon, unrepeated);
     logger_->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %^%L%$ %n %v", spdlog::pattern_time_type::utc);
-    logger_->set_level(Level(options.level));
-    logger_->flush_on(spdlog::level::info);
+    audit_ = std::make_shared<spdlog::logger>(daemon, out);
+    for (const auto& logger : {logger_, audit_}) {
+      logger->set_level(Level(options.level));
+      logger->flush_on(spdlog::level::info);
+    }
   }
 
-  ~SpdLog() override { TellLeftOut(allowance_.TakeLeftOut()); }
+  ~SpdLog() override {
+    TellLeftOut(allowance_.TakeLeftOut());
+    TellLeftOut(successes_.TakeLeftOut());
+    TellLeftOut(failures_.TakeLeftOut());
+  }
+
+  void WriteAudit(env::AuditResult result, std::string_view words, const Fields& fields) override {
+    const bool failure = result == env::AuditResult::kFailure;
+    std::string line = "audit: " + base::VisibleText(Shortened(words, LogAllowance::kLineBytesMax));
+    for (const auto& [key, text] : fields) {
+      if (!line.ends_with(' ')) line += '\t';
+      line += std::string(key) + "=" + base::VisibleText(Shortened(text, LogAllowance::kValueBytesMax));
+    }
+    int64_t left_out = 0;
+    // The bytes are the bound, at the level that is written freely.
+    LogAllowance& allowance = failure ? failures_ : successes_;
+    if (!allowance.Take(env::LogLevel::kInfo, "", line.size(), Now(), left_out)) return;
+    TellLeftOut(left_out);
+    audit_->log(failure ? spdlog::level::warn : spdlog::level::info, spdlog::string_view_t(line));
+  }
 
   void Write(env::LogLevel level, std::string_view what, const Fields& fields) override {
     std::string line(what);
@@ -80,12 +104,20 @@ class SpdLog final : public env::Log {
   }
   static base::Instant Now() { return {std::chrono::steady_clock::now().time_since_epoch().count()}; }
   LogAllowance allowance_;
+  LogAllowance successes_, failures_;  // of audit lines
   std::shared_ptr<spdlog::logger> logger_;
+  std::shared_ptr<spdlog::logger> audit_;  // into the same, past the filter of repeats
 };
 
 }  // namespace
 
-std::unique_ptr<env::Log> MakeLog(const std::string& daemon, const LogOptions& options) {
+env::Audit AuditIn(DaemonLog& log) {
+  return env::Audit([&log](env::AuditResult result, std::string_view words, const env::Log::Fields& fields) {
+    log.WriteAudit(result, words, fields);
+  });
+}
+
+std::unique_ptr<DaemonLog> MakeLog(const std::string& daemon, const LogOptions& options) {
   return std::make_unique<SpdLog>(daemon, options);
 }
 

@@ -59,7 +59,7 @@ struct Daemon {
   int lock = -1;
   std::unique_ptr<env_posix::PosixLoop> loop;
   std::unique_ptr<env::Disk> disk;
-  std::unique_ptr<env::Log> log;
+  std::unique_ptr<DaemonLog> log;
   std::unique_ptr<env::Store> store;
   std::unique_ptr<env::Gss> gss;      // null without Kerberos
   std::unique_ptr<env::Gss> web_gss;  // as HTTP/HOST; null without its key
@@ -149,8 +149,7 @@ base::Status ReadPolicy(const config::HadoopConf& conf, const std::string& direc
 }
 
 base::Status LogInOnce(Daemon& daemon, NmSettings& settings) {
-  const auto audit = [log = daemon.log.get()](const std::string& text) { log->Info("audit: " + text); };
-  settings.web_security.audit = audit;
+  settings.web_security.audit = AuditIn(*daemon.log);
   if (!settings.kerberos) return {};
   base::Result<DaemonLogin> login = LogIn(*daemon.loop, *settings.kerberos);
   if (!login.ok()) return login.error();

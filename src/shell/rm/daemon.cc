@@ -42,7 +42,7 @@ constexpr base::Duration kReloadInterval = base::Duration::Seconds(1);
 struct Daemon {
   std::unique_ptr<env_posix::PosixLoop> loop;
   std::unique_ptr<env::Disk> disk;
-  std::unique_ptr<env::Log> log;
+  std::unique_ptr<DaemonLog> log;
   std::unique_ptr<env::Store> store;
   std::unique_ptr<env::Gss> gss;      // null without Kerberos
   std::unique_ptr<env::Gss> web_gss;  // as HTTP/HOST; null without its key
@@ -90,12 +90,12 @@ void OpenJournal(Daemon& daemon, const config::HadoopConf& conf, const RmSetting
 void SecureWeb(Daemon& daemon, process::login::WebSecurity& web) {
   web.gss = daemon.web_gss.get();
   web.short_name = daemon.kerberos.short_name;
-  web.audit = [log = daemon.log.get()](const std::string& text) { log->Info("audit: " + text); };
+  web.audit = AuditIn(*daemon.log);
 }
 
 /// The ports of the daemon, whichever manager it runs.
 void Secure(Daemon& daemon, process::rm::PortSecurity& security) {
-  security.audit = [log = daemon.log.get()](const std::string& text) { log->Info("audit: " + text); };
+  security.audit = AuditIn(*daemon.log);
   security.admission.audit = security.audit;
   SecureWeb(daemon, security.web);
   if (!daemon.gss) return;
@@ -127,7 +127,7 @@ void Observe(Daemon& daemon, const RmSettings& settings, process::rm::ResourceMa
               {{"applications", std::to_string(applications)}, {"attempts", std::to_string(attempts)}});
   };
   options.on_warning = [log](const std::string& text) { log->Warn(text); };
-  options.on_action = [log](const std::string& text) { log->Info("audit: " + text); };
+  options.on_action = [audit = AuditIn(*daemon.log)](const std::string& text) { audit.Success(text); };
   const std::string charts = settings.state_directory + "/charts";
   if (base::Result<std::string> kept = daemon.disk->ReadFile(charts, uint64_t{16} << 20); kept.ok()) {
     options.charts.last = std::move(*kept);
