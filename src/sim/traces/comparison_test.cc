@@ -295,6 +295,33 @@ TEST(MigrationTest, AProfileTakesTheOthersQueues) {
   EXPECT_FALSE(NameConfiguration("tdw", "3.4.3", *capacity).ok());
 }
 
+/// Containers of 700 MiB are as large under it as they were.
+TEST(MigrationTest, AProfileOnItsOwnQueuesDiffersInNothing) {
+  const auto files = [](const char* scheduler) -> std::map<std::string, std::string> {
+    return {{"c/yarn-site.xml", "<configuration>" + Property("fairlead.scheduler.profile", scheduler) +
+                                    Property("yarn.scheduler.minimum-allocation-mb", "1") +
+                                    Property("yarn.scheduler.increment-allocation-mb", "100") +
+                                    Property("fairlead.scheduler.yarn-fair.version", "3.3.6") +
+                                    Property("yarn.scheduler.fair.assignmultiple", "true") + "</configuration>"},
+            {"c/fair-scheduler.xml", "<allocations><queue name='a'/><queue name='b'/></allocations>"}};
+  };
+  for (const char* name : {"fairlead", "tdw", "yarn-fair"}) {
+    SCOPED_TRACE(name);
+    const auto own = Read(files(name), "c");
+    ASSERT_TRUE(own.ok()) << own.error().message;
+    const auto named = NameConfiguration(name, "", *own);
+    ASSERT_TRUE(named.ok()) << named.error().message;
+    EXPECT_EQ(named->version, own->version);
+    EXPECT_EQ(named->conf.String("yarn.scheduler.fair.assignmultiple"), "true");
+    std::vector<TraceJob> jobs = {Job("a", "ann", 30, 0), Job("b", "bob", 30, 10)};
+    for (TraceJob& job : jobs) job.stages[0].size = model::Resources::Of(1700, 1);
+    EXPECT_EQ(RunUnder(*named, jobs, 1).decisions, RunUnder(*own, jobs, 1).decisions);
+    const auto other = NameConfiguration(name == std::string_view("tdw") ? "fairlead" : "tdw", "", *own);
+    EXPECT_EQ(other->conf.String("yarn.scheduler.increment-allocation-mb"), "100");
+    EXPECT_FALSE(other->conf.IsSet("yarn.scheduler.fair.assignmultiple"));
+  }
+}
+
 TEST(MigrationTest, AShortNameIsTheOnlyLeafOfThatName) {
   model::QueueTree tree;
   for (const char* name : {"root.x.prod", "root.x.dev", "root.y.dev"}) {

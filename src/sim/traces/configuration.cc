@@ -110,6 +110,14 @@ base::Status LeaveOutWrongNumbers(Configuration& to, const std::string& file, st
   return {};
 }
 
+/// Sizes of containers are the cluster's, whoever grants them.
+bool IsOfSizes(const std::string& key) {
+  for (const char* prefix : {"yarn.scheduler.m", "yarn.scheduler.increment-allocation-", "yarn.resource-types"}) {
+    if (key.starts_with(prefix)) return true;
+  }
+  return false;
+}
+
 bool Preempts(const Configuration& one) {
   return one.queues.capacity ? one.queues.capacity->preemption.enabled
                              : one.conf.Bool("yarn.scheduler.fair.preemption", false);
@@ -202,13 +210,12 @@ base::Result<Configuration> NameConfiguration(const std::string& profile, const 
   Configuration out;
   out.name = profile;
   out.profile = profile;
-  if (const base::Status set = SetVersion(out, version); !set) return set.error();
   const bool own = profiles::Find(profile)->queue_file.name == std::string_view(kCapacityFile);
   out.queues = own ? other.queues : FairTreeOf(other.queues);
-  // Sizes of containers are the cluster's, whoever grants them.
   for (const auto& [key, value] : other.conf.Explicit()) {
-    if (key.starts_with("yarn.scheduler.m") || key.starts_with("yarn.resource-types")) out.conf.Set(key, value);
+    if (profile == other.profile || IsOfSizes(key)) out.conf.Set(key, value);
   }
+  if (const base::Status set = SetVersion(out, version); !set) return set.error();
   out.preemption = other.preemption;
   out.conf.Set("yarn.scheduler.fair.preemption", out.preemption ? "true" : "false");
   for (std::string& passed : profiles::PassedOverIn(*profiles::Find(profile), out.queues))

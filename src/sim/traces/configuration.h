@@ -36,7 +36,8 @@ Configuration RunConfiguration(const std::string& name, const std::string& profi
 base::Result<Configuration> WithQueuesOf(const std::string& file, const config::FileReader& read,
                                          const Configuration& other);
 
-/// A profile by its name on the names, weights and limits of another's queues.
+/// A profile by its name on the names, weights and limits of another's queues, with its sizes of containers; with all
+/// of its keys where it is the same profile. An empty `version`: the other's, where it is the same profile.
 base::Result<Configuration> NameConfiguration(const std::string& profile, const std::string& version,
                                               const Configuration& other);
 
