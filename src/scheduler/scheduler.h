@@ -89,6 +89,9 @@ class Scheduler {
 
   /// When Step wants to be called again at the latest, even without events; Instant::Max() for never.
   virtual base::Instant NextDeadline() const = 0;
+  /// When a step may next serve those that wait though nothing has ended: a budget's next period begins.
+  /// Instant::Max(): there is no such moment.
+  virtual base::Instant NextPeriod() const { return base::Instant::Max(); }
 
   /// Recomputes every sum and order from scratch; empty when all agree, else what differs. O(state).
   virtual std::string CheckInvariants() const = 0;

@@ -38,6 +38,7 @@ class Core final : public Scheduler, public Prefetcher {
 
   void Step(Instant now, std::span<const ev::Event> events, EffectSink& out) override;
   Instant NextDeadline() const override;
+  Instant NextPeriod() const override { return policy_->NextPeriod(); }
   std::string CheckInvariants() const override;
   uint64_t StateHash() const override;
   std::unique_ptr<Scheduler> Fork() const override;

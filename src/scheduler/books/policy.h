@@ -72,6 +72,8 @@ class Policy {
   virtual void Place(Core&) = 0;
   /// When Place is to be called again at the latest, besides the timers of the books.
   virtual base::Instant NextDeadline() const { return base::Instant::Max(); }
+  /// Scheduler::NextPeriod.
+  virtual base::Instant NextPeriod() const { return base::Instant::Max(); }
 
   /// Calls visit(node) for open nodes with the label of the shape and room for one of it, until it returns false.
   virtual void VisitRoom(const Books&, const Shape&, const std::function<bool(NodeIndex)>& visit) const = 0;

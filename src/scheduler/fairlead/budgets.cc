@@ -31,17 +31,19 @@ void Budgets::ForEachAbove(const Books& books, QueueId leaf, Visit visit) const 
 bool Budgets::Begin(Instant now) {
   bool began = false;
   for (size_t i = 0; i < budgets_.size(); ++i) {
-    const int64_t period = now.ns / budgets_[i].period.ns;
-    if (period == rows_[i].period) continue;
-    rows_[i] = {period, 0};
+    Row& row = rows_[i];
+    if (row.began < 0) row.began = now.ns;
+    const int64_t ended = (now.ns - row.began) / budgets_[i].period.ns;
+    if (ended == 0) continue;
+    row = {row.began + ended * budgets_[i].period.ns, 0};
     began = true;
   }
   return began;
 }
 
-Instant Budgets::NextPeriod(Instant now) const {
+Instant Budgets::NextPeriod() const {
   Instant next = Instant::Max();
-  for (const BudgetConfig& one : budgets_) next = std::min(next, Instant{(now.ns / one.period.ns + 1) * one.period.ns});
+  for (size_t i = 0; i < budgets_.size(); ++i) next = std::min(next, Instant{rows_[i].began} + budgets_[i].period);
   return next;
 }
 
@@ -50,10 +52,10 @@ void Budgets::Started(const Books& books, ContainerSlot slot, Duration run) {
   const model::Resources& size = books.shapes[container.shape].size;
   Charge charge;
   charge.periods.assign(budgets_.size(), -1);
-  if (run == kForever) run = NextPeriod(books.now) - books.now;
+  if (run == kForever) run = NextPeriod() - books.now;
   charge.ms = run.millis();
   ForEachAbove(books, books.apps[container.app].leaf, [&](size_t i, QueueId) {
-    charge.periods[i] = rows_[i].period;
+    charge.periods[i] = rows_[i].began;
     rows_[i].spent = Spend(rows_[i].spent, size[budgets_[i].type], charge.ms);
   });
   charged_[slot] = std::move(charge);
@@ -66,7 +68,7 @@ void Budgets::Ended(const Books& books, ContainerSlot slot) {
   const model::Resources& size = books.shapes[container.shape].size;
   const int64_t more = (books.now - container.granted).millis() - at->second.ms;
   for (size_t i = 0; i < budgets_.size(); ++i) {
-    if (at->second.periods[i] == rows_[i].period) rows_[i].spent = Spend(rows_[i].spent, size[budgets_[i].type], more);
+    if (at->second.periods[i] == rows_[i].began) rows_[i].spent = Spend(rows_[i].spent, size[budgets_[i].type], more);
   }
   charged_.erase(at);
 }
@@ -99,7 +101,7 @@ std::string Budgets::TextOf(const std::string& queue) const {
 
 void Budgets::Mix(base::StateHasher& hash) const {
   for (const Row& row : rows_) {
-    hash.Mix(static_cast<uint64_t>(row.period));
+    hash.Mix(static_cast<uint64_t>(row.began));
     hash.Mix(static_cast<uint64_t>(row.spent));
   }
   for (const auto& [slot, charge] : charged_) {

@@ -14,7 +14,7 @@
 namespace fairlead::scheduler::native {
 
 /// Budgets of queues (fairlead.scheduler.fairness.budgets): so much of a resource, times how long it is used, in each
-/// period; periods follow each other from the scheduler's start on. A container is charged when it starts, in that
+/// period; periods follow each other from the first step on. A container is charged when it starts, in that
 /// period, for as long as nine of ten of its kind run (of an unknown kind: for the rest of the period), and put right
 /// when it ends. So where a hard budget refuses once it is spent, it is over-run by one grant at most, as far as
 /// containers run as expected. Who has spent a soft budget comes after all siblings.
@@ -25,8 +25,8 @@ class Budgets {
   bool on() const { return !budgets_.empty(); }
   /// A period has ended by now; true: of some budget, and all that was spent of it is forgotten.
   bool Begin(base::Instant now);
-  /// When the next period of some budget begins; Instant::Max(): there is none.
-  base::Instant NextPeriod(base::Instant now) const;
+  /// When the next period of some budget begins, once one has begun; Instant::Max(): there is none.
+  base::Instant NextPeriod() const;
   /// `run`: how long the container is expected to; kForever: nobody knows. O(budgets x depth).
   void Started(const Books& books, ContainerSlot container, base::Duration run);
   void Ended(const Books& books, ContainerSlot container);
@@ -51,13 +51,13 @@ class Budgets {
 
  private:
   struct Row {
-    int64_t period = 0;  // its number
+    int64_t began = -1;  // this period, in nanoseconds of the steps' clock; -1: none has
     int64_t spent = 0;   // amount x milliseconds
-    FL_STATE(period, spent)
+    FL_STATE(began, spent)
   };
   struct Charge {
     int64_t ms = 0;
-    std::vector<int64_t> periods;  // by budget, in which it was charged
+    std::vector<int64_t> periods;  // by budget: when that began in which it was charged; -1: none
     FL_STATE(ms, periods)
   };
   template <class Visit>

@@ -192,6 +192,26 @@ TEST(BudgetTest, AHardOneIsOverRunByOneGrantAtMost) {
   EXPECT_EQ(queues.cluster().scheduler().CheckInvariants(), "");
 }
 
+/// The first period is a whole one, whatever the clock shows when the manager starts.
+TEST(BudgetTest, PeriodsAreCountedFromTheStart) {
+  FairleadConfig config;
+  config.fairness.budgets = {{"root.b", 1, 1000, kDay, true}};
+  TestCluster cluster(config);
+  const Instant start = Instant{} + Duration::Seconds(80'000);
+  cluster.now_ = start;
+  cluster.Node(0, 4, 4);
+  cluster.App(1, "root.b");
+  cluster.Ask(1, {TestCluster::Want(2, 1, 1)});
+  ASSERT_EQ(cluster.LiveOf(1).size(), 1U) << "it is charged with the rest of the period";
+  cluster.now_ = start + kDay - Duration::Seconds(1);
+  cluster.Send(std::vector<ev::Event>{});
+  EXPECT_EQ(cluster.LiveOf(1).size(), 1U) << "midnight of the clock is nothing to it";
+  EXPECT_EQ(cluster.scheduler().NextPeriod(), start + kDay);
+  cluster.now_ = start + kDay;
+  cluster.Send(std::vector<ev::Event>{});
+  EXPECT_EQ(cluster.LiveOf(1).size(), 2U);
+}
+
 TEST(BudgetTest, AGangStartsOnceMoreAtMost) {
   constexpr Duration kPeriod = Duration::Seconds(300);  // a gang waits for ten minutes at most
   FairleadConfig config;

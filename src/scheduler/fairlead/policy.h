@@ -80,6 +80,7 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
   Instant NextDeadline() const override {
     return std::min({review_at_, busy_.NextStale(), offers_checked_at_, next_period_});
   }
+  Instant NextPeriod() const override { return next_period_; }
   void VisitRoom(const Books& books, const Shape& shape, const std::function<bool(NodeIndex)>& visit) const override;
   ev::Pending GangLimit(const Books& books, AppSlot slot, int64_t gang) const override;
   ev::Pending Why(const Books& books, AppSlot slot, const Ask& ask, Instant now) const override;

@@ -16,8 +16,9 @@ void FairPolicy::Charge(const Books& books, ContainerSlot slot, bool started) {
 }
 
 void FairPolicy::BeginPeriods(Books& books) {
-  next_period_ = budgets_.NextPeriod(books.now);
-  if (!budgets_.Begin(books.now)) return;
+  const bool began = budgets_.Begin(books.now);
+  next_period_ = budgets_.NextPeriod();
+  if (!began) return;
   for (const QueueId queue : books.queues) order_.SetLast(books, queue, false);
   order_.Reopen(books);
   books.gangs.NoteRoom();
