@@ -1,6 +1,7 @@
 #include "ask.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -25,6 +26,7 @@ using nlohmann::ordered_json;
 /// Options that are changes, by the names of changes.
 struct WhatIfOptions {
   std::vector<std::pair<std::string, std::vector<std::string>>> changes;
+  std::string like;  // of --add-nodes that name no node
   std::string queues_file;
   std::string ahead;
   std::string later;  // no queue may be, than that
@@ -39,7 +41,7 @@ constexpr std::pair<const char*, const char*> kChanges[] = {
     {"drain", "nothing new starts on the node"},
     {"submit", "a job comes, COUNTxMEMORY,VCORESxTIME@QUEUE: 100x2GiB,1x10m@root.prod"},
     {"kill", "the application is killed"},
-    {"move", "the application goes to another queue, APP=QUEUE"},
+    {"move", "the application goes to another queue, APP=QUEUE or APP QUEUE"},
     {"profile", "another profile decides, with the same queues: tdw"},
 };
 
@@ -59,7 +61,18 @@ void PrintApps(const ordered_json& apps) {
   if (table.size() > 0) table.Print();
 }
 
-/// kFailed where a queue breaks the rule; says which.
+void PrintGroups(const char* what, const ordered_json& groups) {
+  Table table({what, "LATER", "SOONER", "NO MORE", "IN THE MEAN"});
+  for (const ordered_json& one : groups) {
+    const auto mean = one.value("mean_ms", int64_t{0});
+    table.Add({one.value("name", ""), one.value("apps_later", ordered_json(0)).dump(),
+               one.value("apps_sooner", ordered_json(0)).dump(), one.value("apps_no_more", ordered_json(0)).dump(),
+               DurationText(std::abs(mean)) + (mean < 0 ? " sooner" : " later")});
+  }
+  if (table.size() > 0) table.Print();
+}
+
+/// kFailed where a queue breaks the rule; says which. kUndecided where none does, as far as one knows.
 int Judge(const std::string& command, const ordered_json& answer, std::optional<base::Duration> most) {
   int code = kOk;
   if (!most) return code;
@@ -71,7 +84,27 @@ int Judge(const std::string& command, const ordered_json& answer, std::optional<
                         " later in the mean, which is more than " + DurationText(most->millis()),
                     kFailed);
   }
-  return code;
+  const auto undecided = answer.value("undecided", int64_t{0});
+  if (code != kOk || undecided == 0) return code;
+  return Complain(command,
+                  "it cannot be judged: " + Counted(undecided, "application") + (undecided == 1 ? " waits" : " wait") +
+                      " to the end, maybe for containers of which nobody knows how long they run",
+                  kUndecided);
+}
+
+/// What the command line has as the texts of docs/ask.md.
+ordered_json ChangesOf(const WhatIfOptions& options) {
+  ordered_json changes = ordered_json::array();
+  for (const auto& [name, values] : options.changes) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      std::string text = values[i];
+      const bool alone = text.find('=') == std::string::npos;
+      if (name == "move" && alone && i + 1 < values.size()) text += "=" + values[++i];
+      if (name == "add-nodes" && alone && !options.like.empty()) text += "=" + options.like;
+      changes.push_back(name + " " + text);
+    }
+  }
+  return changes;
 }
 
 int WhatIf(const Command& command, Cluster& cluster, const WhatIfOptions& options) {
@@ -81,9 +114,9 @@ int WhatIf(const Command& command, Cluster& cluster, const WhatIfOptions& option
     if (!read.ok()) return Complain(command.name, "--no-queue-later-than: " + read.error().message, kUsage);
     most = *read;
   }
-  ordered_json body = {{"changes", ordered_json::array()}};
-  for (const auto& [name, values] : options.changes) {
-    for (const std::string& value : values) body["changes"].push_back(name + " " + value);
+  ordered_json body = {{"changes", ChangesOf(options)}};
+  if (body["changes"].empty() && options.queues_file.empty()) {
+    return Complain(command.name, "name a change, such as --lose-node HOST; --help has all of them", kUsage);
   }
   if (!options.queues_file.empty()) {
     const auto text = env_posix::MakePosixDisk()->ReadFile(options.queues_file, uint64_t{16} << 20);
@@ -101,7 +134,11 @@ int WhatIf(const Command& command, Cluster& cluster, const WhatIfOptions& option
   for (const auto& sentence : answer->at("sentences")) {
     std::puts(base::VisibleText(sentence.get<std::string>()).c_str());
   }
-  if (options.all) PrintApps(answer->at("apps"));
+  if (options.all) {
+    PrintApps(answer->at("apps"));
+    PrintGroups("QUEUE", answer->at("queues"));
+    PrintGroups("USER", answer->at("users"));
+  }
   return Judge(command.name, *answer, most);
 }
 
@@ -145,12 +182,15 @@ void AddAsk(CLI::App& app, int& exit_code) {
     auto& change = options->changes.emplace_back(name, std::vector<std::string>());
     what_if->add_option(std::string("--") + name, change.second, help);
   }
+  what_if->add_option("--like", options->like, "the node that those of --add-nodes are as large as");
   what_if->add_option("--queues-file", options->queues_file,
                       "these queues instead, in the form that the manager reads");
   what_if->add_option("--for", options->ahead, "so far is looked (default 2h, at most 1d)");
   what_if->add_option("--no-queue-later-than", options->later,
-                      "exit status 1 where a queue is served later than that in the mean: 10m");
-  what_if->add_flag("--all", options->all, "with a table of the applications: when each starts and ends, and then");
+                      "exit status 1 where a queue is served later than that in the mean, 6 where too little is known: "
+                      "10m");
+  what_if->add_flag("--all", options->all,
+                    "with tables: when each application starts and ends, and then; queues and users");
   what_if->footer(
       "Nothing changes: a copy of the cluster is asked. Several changes are one.\n"
       "Examples:\n  fairlead what-if --queue root.prod.weight=5\n"

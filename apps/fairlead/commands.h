@@ -20,6 +20,7 @@ enum ExitCode : int {
   kUnreachable = 3,  // no resource manager (or node) answered
   kNotFound = 4,     // no such application, node, queue or file
   kJobFailed = 5,    // the application ended as FAILED or KILLED
+  kUndecided = 6,    // a question that was asked by a rule cannot be answered by what is known
 };
 
 void AddDaemons(CLI::App& app, int& exit_code);       // rm, nm, supervise

@@ -61,7 +61,7 @@ struct QueueFates {
   std::string name{};
   int64_t apps_later = 0, apps_sooner = 0, apps_no_more = 0, mean_ms = 0;
 
-  FL_DESCRIBED("QueueFates", (name, ""), (apps_later, ""), (apps_sooner, ""),
+  FL_DESCRIBED("QueueFates", (name, "of the queue, or of the user"), (apps_later, ""), (apps_sooner, ""),
                (apps_no_more, "of apps_later: those that do not end, or start, any more"),
                (mean_ms, "later; below 0: sooner"))
 };
@@ -76,18 +76,21 @@ struct WhatIf {
   int64_t for_s = 0;
   std::vector<std::string> sentences{};
   std::vector<AppFates> apps{};
-  std::vector<QueueFates> queues{};
+  std::vector<QueueFates> queues{}, users{};
   std::vector<BindingLimit> limits{}, limits_no_more{};
   double used_before = 0, used_after = 0;
-  int64_t unknown_run_times = 0;
+  int64_t containers = 0, unknown_run_times = 0, undecided = 0;
 
   FL_DESCRIBED("WhatIf",
                (for_s, "so far was looked; less than was wanted where more happens than a question may follow"),
                (sentences, "the answer"), (apps, "those that the caller may see and for which it makes a difference"),
-               (queues, "with such applications"), (limits, "that bind with the change alone"),
-               (limits_no_more, "that bind without the change alone"),
-               (used_before, "of the memory that the cluster has now, in the mean"), (used_after, ""),
-               (unknown_run_times, "containers that run on, as nobody knows how long they run"))
+               (queues, "with such applications"), (users, "likewise, of the applications that the caller may see"),
+               (limits, "that bind with the change alone"), (limits_no_more, "that bind without the change alone"),
+               (used_before, "of the cluster's memory, in the mean"),
+               (used_after, "of the memory that it has with the change"),
+               (containers, "that run now or start within the time, with the change"),
+               (unknown_run_times, "of these: run on, as nobody knows how long they run"),
+               (undecided, "applications that still wait at the end, with the change, while such containers run on"))
 };
 
 }  // namespace fairlead::endpoints::v1

@@ -95,8 +95,7 @@ Story Tell(const Present& present, const Outcome& outcome, base::Duration time) 
   for (const auto& [app, at] : outcome.apps_ended) {
     if (at <= until) story.fates[app].end = at - present.now;
   }
-  double memory = 0;
-  for (const Present::Node& node : present.nodes) memory += static_cast<double>(node.capacity.memory_mib());
+  const auto memory = static_cast<double>(outcome.memory_mib);
   if (memory > 0 && time.ns > 0) story.used = use / (memory * time.seconds());
   return story;
 }
@@ -146,27 +145,34 @@ class Teller {
       if (const auto at = after.fates.find(app.index); at != after.fates.end()) pair.after = at->second;
       Sort(std::move(pair));
     }
-    if (changed.submitted().valid()) TellOfJob(after, changed.submitted());
+    for (size_t i = 0; i < changed.submitted().size(); ++i) TellOfJob(after, changed.submitted(), i);
     TellOfApps();
-    TellOfQueues();
+    queues_ = SumsBy(&Present::App::queue, false);
+    users_ = SumsBy(&Present::App::user, true);
+    TellOfGroups(queues_, "");
+    if (users_.size() > 1) TellOfGroups(users_, "User ");  // else it is said of the queues
     TellOfTaken(before, after);
+    TellOfVictims();
     TellOfLimits(plain.outcome(), changed.outcome());
     if (sentences_.empty()) Say("Nothing is different within " + TimeText(time_) + ".");
     if (Percent(before.used) != Percent(after.used)) {
-      Say("Of today's memory " + Percent(after.used) + " are in use in the mean, instead of " + Percent(before.used) +
-          ".");
+      Say("Of the memory " + Percent(after.used) + " are in use in the mean, instead of " + Percent(before.used) + ".");
     }
-    TellOfDoubt(plain.outcome(), changed.outcome());
+    const auto containers = static_cast<int64_t>(present_.containers.size() + changed.outcome().starts.size());
+    TellOfDoubt(plain.outcome(), changed.outcome(), containers);
     for (const std::string& what : lost) Say("Not carried into the other profile: " + what + ".");
     return {.for_s = time_.ns / 1'000'000'000,
             .sentences = std::move(sentences_),
             .apps = Rows(),
             .queues = std::move(queues_),
+            .users = std::move(users_),
             .limits = LimitRows(plain.outcome(), changed.outcome()),
             .limits_no_more = LimitRows(changed.outcome(), plain.outcome()),
             .used_before = before.used,
             .used_after = after.used,
-            .unknown_run_times = changed.outcome().endless};
+            .containers = containers,
+            .unknown_run_times = changed.outcome().endless,
+            .undecided = Undecided(changed.outcome())};
   }
 
  private:
@@ -184,11 +190,13 @@ class Teller {
     all_.push_back(std::move(pair));
   }
 
-  void TellOfJob(const Story& after, model::AppIndex job) {
-    const auto at = after.fates.find(job);
+  void TellOfJob(const Story& after, const std::vector<Future::Submitted>& jobs, size_t which) {
+    const std::string name =
+        (jobs.size() > 1 ? "Job " + std::to_string(which + 1) : "The job") + " in " + jobs[which].queue;
+    const auto at = after.fates.find(jobs[which].app);
     const Fate fate = at == after.fates.end() ? Fate{} : at->second;
-    if (!fate.first) return Say("The job does not start within " + TimeText(time_) + ".");
-    Say("The job starts in " + TimeText(*fate.first) +
+    if (!fate.first) return Say(name + " does not start within " + TimeText(time_) + ".");
+    Say(name + " starts in " + TimeText(*fate.first) +
         (fate.end ? " and ends in " + TimeText(*fate.end) : ", and does not end within " + TimeText(time_)) + ".");
   }
 
@@ -227,33 +235,50 @@ class Teller {
     TellOnly(starts_then_, "with", "gets a container", "get containers");
   }
 
-  void TellOfQueues() {
-    struct Sum {
-      int64_t later = 0;
-      int64_t sooner = 0;
-      int64_t no_more = 0;  // of those later: not served any more in the time that is looked at
-      base::Duration sum;
-    };
-    std::map<std::string, Sum> sums;
-    const auto add = [&sums](const Pair& pair, int64_t Sum::*count, base::Duration delta) {
-      Sum& sum = sums[pair.app->queue];
-      ++(sum.*count);
-      sum.sum = sum.sum + delta;
-    };
-    for (const Pair& pair : later_) add(pair, &Sum::later, *pair.Delta());
-    for (const Pair& pair : sooner_) add(pair, &Sum::sooner, *pair.Delta());
-    for (const auto* pairs : {&ends_no_more_, &starts_no_more_}) {
-      for (const Pair& pair : *pairs) {
-        add(pair, &Sum::later, pair.AtLeastLater(time_));
-        ++sums[pair.app->queue].no_more;
+  /// Of each queue or user, those for which it makes a difference.
+  std::vector<v1::QueueFates> SumsBy(std::string Present::App::*group, bool visible_alone) const {
+    std::map<std::string, v1::QueueFates> sums;
+    const auto add = [&](const std::vector<Pair>& pairs, int64_t v1::QueueFates::*count, bool no_more) {
+      for (const Pair& pair : pairs) {
+        if (visible_alone && !pair.app->visible) continue;
+        v1::QueueFates& sum = sums[pair.app->*group];
+        ++(sum.*count);
+        if (no_more) ++sum.apps_no_more;
+        sum.mean_ms += (no_more ? pair.AtLeastLater(time_) : *pair.Delta()).millis();
       }
+    };
+    add(later_, &v1::QueueFates::apps_later, false);
+    add(sooner_, &v1::QueueFates::apps_sooner, false);
+    add(ends_no_more_, &v1::QueueFates::apps_later, true);
+    add(starts_no_more_, &v1::QueueFates::apps_later, true);
+    std::vector<v1::QueueFates> rows;
+    for (auto& [name, sum] : sums) {
+      sum.name = name;
+      sum.mean_ms /= sum.apps_later + sum.apps_sooner;
+      rows.push_back(std::move(sum));
     }
-    for (const auto& [queue, sum] : sums) {
-      const base::Duration mean{sum.sum.ns / (sum.later + sum.sooner)};
-      queues_.push_back({queue, sum.later, sum.sooner, sum.no_more, mean.millis()});
-      Say(queue + ": " + base::Counted(sum.later + sum.sooner, "application") + ", in the mean " +
-          (sum.no_more > 0 ? "at least " : "") + TimeText({std::abs(mean.ns)}) + (mean.ns >= 0 ? " later" : " sooner") +
-          ".");
+    return rows;
+  }
+  void TellOfGroups(const std::vector<v1::QueueFates>& groups, const char* what) {
+    for (const v1::QueueFates& one : groups) {
+      Say(what + one.name + ": " + base::Counted(one.apps_later + one.apps_sooner, "application") + ", in the mean " +
+          (one.apps_no_more > 0 ? "at least " : "") + TimeText(base::Duration::Millis(std::abs(one.mean_ms))) +
+          (one.mean_ms >= 0 ? " later" : " sooner") + ".");
+    }
+  }
+
+  /// The applications that lose more to others than without the change, by name.
+  void TellOfVictims() {
+    std::vector<std::pair<int64_t, const Pair*>> victims;
+    for (const Pair& pair : all_) {
+      const int64_t more = pair.after.taken - pair.before.taken;
+      if (more > 0 && pair.app->visible) victims.emplace_back(more, &pair);
+    }
+    std::stable_sort(victims.begin(), victims.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    if (victims.size() > kNamed) victims.resize(kNamed);
+    for (const auto& [more, pair] : victims) {
+      Say("Of " + NameOf(*pair->app) + " " + base::Counted(more, "container") + " more " + (more == 1 ? "is" : "are") +
+          " taken back.");
     }
   }
 
@@ -262,8 +287,8 @@ class Teller {
       const auto at = before.taken.find(queue);
       const int64_t more = count - (at == before.taken.end() ? 0 : at->second);
       if (more > 0)
-        Say("From " + (queue.empty() ? "the job" : queue) + " " + base::Counted(more, "container") + " more " +
-            (more == 1 ? "is" : "are") + " taken back.");
+        Say("From " + (queue.empty() ? "what is submitted" : queue) + " " + base::Counted(more, "container") +
+            " more " + (more == 1 ? "is" : "are") + " taken back.");
     }
     if (after.lost > before.lost) {
       const int64_t more = after.lost - before.lost;
@@ -293,11 +318,21 @@ class Teller {
     return rows;
   }
 
-  void TellOfDoubt(const Outcome& before, const Outcome& after) {
+  /// Applications that nobody can say a time for.
+  static int64_t Undecided(const Outcome& after) {
+    return after.endless > 0 ? static_cast<int64_t>(after.waiting.size()) : 0;
+  }
+  void TellOfDoubt(const Outcome& before, const Outcome& after, int64_t containers) {
     if (after.endless > 0) {
-      Say("Of " + base::Counted(after.endless, "container") +
-          " nobody knows how long they run, as too few of their kinds have ended: here they run on, and what waits for "
+      const double share =
+          static_cast<double>(after.endless) / static_cast<double>(std::max(containers, after.endless));
+      Say("Of " + base::Counted(after.endless, "container") + " nobody knows how long they run (" + Percent(share) +
+          " of those that run or start), as too few of their kinds have ended: here they run on, and what waits for "
           "their ends is not told.");
+    }
+    if (const int64_t undecided = Undecided(after); undecided > 0) {
+      Say(base::Counted(undecided, "application") + (undecided == 1 ? " still waits" : " still wait") +
+          " then, maybe for these: of " + (undecided == 1 ? "it" : "them") + " the answer hangs on what is not known.");
     }
     if (before.cut || after.cut) {
       Say("Only the next " + TimeText(time_) + " are told: more happens than a question may follow.");
@@ -325,7 +360,7 @@ class Teller {
   std::vector<Pair> all_, later_, sooner_;
   std::vector<Pair> ends_then_, ends_no_more_, starts_then_, starts_no_more_;
   std::vector<std::string> sentences_;
-  std::vector<v1::QueueFates> queues_;
+  std::vector<v1::QueueFates> queues_, users_;
 };
 
 }  // namespace
@@ -353,12 +388,10 @@ base::Result<v1::WhatIf> WhatIf(const Present& present, const std::shared_ptr<co
   }
   const Present& begin = carried ? carried->present : present;
   Future changed(begin, FromLearned(begin, learned, {}), bounds);
-  for (const Change& change : changes) {
-    if (const base::Status applied = changed.Apply(change); !applied.ok()) return applied.error();
-  }
+  if (const base::Status applied = changed.Apply(changes); !applied.ok()) return applied.error();
   Future plain(present, FromLearned(present, learned, {}), bounds);
-  plain.Run();
-  changed.Run();
+  (void)plain.Run();  // no job is submitted
+  if (const base::Status ran = changed.Run(); !ran.ok()) return ran.error();
   const base::Instant until = std::min(plain.outcome().until, changed.outcome().until);
   return Teller(present, until - present.now)
       .Compare(plain, changed, carried ? carried->lost : std::vector<std::string>{});

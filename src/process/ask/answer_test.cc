@@ -57,6 +57,11 @@ TEST_F(AnswerTest, AKilledJobLetsTheOtherEndSooner) {
   EXPECT_EQ(answer["apps"][0]["before"]["end_ms"].get<int64_t>() / 1000, 119);
   EXPECT_EQ(answer["apps"][0]["after"]["end_ms"].get<int64_t>() / 1000, 60);
   EXPECT_EQ(answer["unknown_run_times"], 0);
+  EXPECT_EQ(answer["undecided"], 0);
+  ASSERT_EQ(answer["users"].size(), 1U) << answer.dump(2);
+  EXPECT_EQ(answer["users"][0]["name"], "ann");
+  EXPECT_EQ(answer["users"][0]["apps_sooner"], 1);
+  EXPECT_EQ(answer["users"][0]["mean_ms"], answer["queues"][0]["mean_ms"]);
 }
 
 TEST_F(AnswerTest, WhatNobodyMaySeeIsSummed) {
@@ -65,13 +70,18 @@ TEST_F(AnswerTest, WhatNobodyMaySeeIsSummed) {
   const std::string said = Said(Ask({"kill application_1_0001"}));
   EXPECT_EQ(said.find("application_1_0002"), std::string::npos) << said;
   EXPECT_NE(said.find("1 application is served sooner"), std::string::npos) << said;
+  EXPECT_TRUE(Ask({"kill application_1_0001"})["users"].empty());
   const auto refused = WhatIf(present_, learned_, {*ParseChange("kill application_1_0002")}, {});
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().message, "no application application_1_0002 runs or waits");
 }
 
 TEST_F(AnswerTest, SaysWhatItDoesNotKnow) {
-  EXPECT_NE(Said(Ask({"drain n0"})).find("containers nobody knows how long they run"), std::string::npos);
+  const json answer = Ask({"drain n0"});
+  EXPECT_NE(Said(answer).find("containers nobody knows how long they run (75 % of those that run"), std::string::npos);
+  EXPECT_EQ(answer["containers"], 8) << "the masters end with the last of their tasks";
+  EXPECT_EQ(answer["unknown_run_times"], 6);
+  EXPECT_EQ(answer["undecided"], 1) << "the second job waits, nobody knows for how long";
 }
 
 TEST_F(AnswerTest, WhoIsServedNoMoreIsLaterByAllThatIsLeft) {
@@ -104,11 +114,24 @@ TEST_F(AnswerTest, NamesTheLimitsThatBeginToBind) {
       << Said(told);
 }
 
-TEST_F(AnswerTest, TellsOfTheSubmittedJob) {
+TEST_F(AnswerTest, TellsOfEachSubmittedJob) {
   Learn();
   const std::string said = Said(Ask({"submit 2x1GiB,1x10m@root.c"}));
-  EXPECT_NE(said.find("The job starts in "), std::string::npos) << said;
+  EXPECT_NE(said.find("The job in root.c starts in "), std::string::npos) << said;
   EXPECT_NE(said.find(" and ends in "), std::string::npos) << said;
+  const std::string two = Said(Ask({"submit 2x1GiB,1x10m@root.c", "submit 1x1GiB,1x9d@root.b"}));
+  EXPECT_NE(two.find("Job 1 in root.c starts in "), std::string::npos) << two;
+  EXPECT_NE(two.find("Job 2 in root.b starts in "), std::string::npos) << two;
+  EXPECT_NE(two.find(", and does not end within 2 h."), std::string::npos) << two;
+}
+
+/// By the memory that there is then.
+TEST_F(AnswerTest, UseIsAPartOfTheClusterAsChanged) {
+  const json more = Ask({"add-nodes 1", "submit 7x1GiB,1x30d@root.c"});
+  EXPECT_GT(more["used_before"], 0.8);
+  EXPECT_GT(more["used_after"], 0.8);
+  EXPECT_LE(more["used_after"], 1.0);
+  EXPECT_EQ(Ask({"lose-node n0"})["used_after"], 0.0);
 }
 
 TEST_F(AnswerTest, AnotherProfileTakesTheClusterAsItIs) {
@@ -184,6 +207,18 @@ TEST_F(ForecastTest, SaysWhenAndAfterWhom) {
   EXPECT_EQ(when.first.p50->millis() / 1000, 59);
   EXPECT_EQ(when.reason, "after a container of application_1_0001 ends, in about 59 s");
   EXPECT_EQ(Second(false).reason, "after a container of somebody else's ends, in about 59 s");
+}
+
+/// Of its kind nothing is known, of its user something: the first future, which goes by kinds, never starts it.
+TEST_F(ForecastTest, TheReasonIsOfAnyFutureThatStartsIt) {
+  const Present::App& app = present_.apps[0];
+  for (int i = 0; i < 10; ++i) {
+    const Kinds kinds = KindsOf(app.user, app.kind, 1, false, model::Resources::Of(1024, 1));
+    learned_->Learn(kinds[2], base::Duration::Seconds(60), {});
+  }
+  const AskWhen when = Second();
+  ASSERT_TRUE(when.first.p50);
+  EXPECT_EQ(when.reason, "after a container of application_1_0001 ends, in about 59 s");
 }
 
 TEST_F(ForecastTest, SaysThatItDoesNotKnow) {

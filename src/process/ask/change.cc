@@ -71,8 +71,10 @@ base::Result<Change> ParseApp(std::string_view text) {
 }
 
 base::Result<Change> ParseMove(std::string_view text) {
-  const auto [app, queue] = SplitLast(text, '=');
-  if (queue.empty()) return base::Error{"write move APP=QUEUE"};
+  const size_t mark = text.find_first_of("= ");
+  const std::string_view app = text.substr(0, mark);
+  const std::string_view queue = mark == std::string_view::npos ? "" : text.substr(mark + 1);
+  if (queue.empty()) return base::Error{"write move APP=QUEUE or move APP QUEUE"};
   const base::Result<model::ApplicationId> id = model::ParseApplicationId(app);
   if (!id.ok()) return id.error();
   return Change(MoveApp{*id, std::string(queue)});

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "base/result.h"
 #include "base/time.h"
@@ -49,13 +50,14 @@ struct Submit {
   model::Resources size;
   base::Duration run;
   std::string queue;
-  std::string user;  // who asks
+  std::string user;  // who asks; his groups
+  std::vector<std::string> groups{};
 };
 /// kill APP
 struct KillApp {
   model::ApplicationId app;
 };
-/// move APP=QUEUE
+/// move APP=QUEUE or move APP QUEUE
 struct MoveApp {
   model::ApplicationId app;
   std::string queue;

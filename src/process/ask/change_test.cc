@@ -30,6 +30,7 @@ TEST(ParseChange, ReadsEachKind) {
   EXPECT_EQ(submit.queue, "root.prod");
   EXPECT_EQ(Parsed<KillApp>("kill application_1_0002").app, (model::ApplicationId{1, 2}));
   EXPECT_EQ(Parsed<MoveApp>("move application_1_0002=root.dev").queue, "root.dev");
+  EXPECT_EQ(Parsed<MoveApp>("move application_1_0002 root.dev").queue, "root.dev");
 }
 
 TEST(ParseChange, SaysWhatIsWrong) {

@@ -41,7 +41,7 @@ Forecast::Forecast(std::shared_ptr<const Present> present, std::shared_ptr<const
     : present_(std::move(present)), correction_(std::move(correction)), ahead_(bounds.ahead) {
   for (int i = 0; i < kFutures; ++i) {
     Future future(*present_, FromLearned(*present_, learned, {static_cast<uint64_t>(i)}), bounds);
-    future.Run();
+    (void)future.Run();  // no job is submitted
     const Outcome& outcome = future.outcome();
     ahead_ = std::min(ahead_, outcome.until - present_->now);
     endless_ = std::max(endless_, outcome.endless);
@@ -54,7 +54,6 @@ Forecast::Forecast(std::shared_ptr<const Present> present, std::shared_ptr<const
       auto& futures = starts_[start.app][key];
       futures.resize(kFutures);
       futures[static_cast<size_t>(i)].push_back(start.at - present_->now);
-      if (i > 0) continue;
       for (; end != outcome.ends.end() && end->at <= start.at; ++end) freed[end->node] = end->app;
       const auto by = freed.find(start.node);
       first_.try_emplace({start.app, key}, First{by == freed.end() ? model::AppIndex{} : by->second,

@@ -72,7 +72,7 @@ class Forecast {
   base::Duration ahead_;  // as far as all futures were followed
   int64_t endless_ = 0;
   std::map<model::AppIndex, std::map<Key, Starts>> starts_;
-  std::map<std::pair<model::AppIndex, Key>, First> first_;  // of the future with the medians
+  std::map<std::pair<model::AppIndex, Key>, First> first_;  // of the first future that starts it
   std::vector<Next> nexts_;
 };
 

@@ -1,10 +1,10 @@
 #include "process/ask/future.h"
 
 #include <algorithm>
-#include <limits>
+#include <memory>
 
-#include "base/text.h"
 #include "model/exit_status.h"
+#include "model/queue_set.h"
 #include "model/refusal.h"
 
 namespace fairlead::process::ask {
@@ -59,10 +59,12 @@ Future::Future(const Present& present, RunTimeOf run_time, Bounds bounds)
       scheduler_(present.scheduler->Fork()),
       now_(present.now),
       until_(present.now + bounds.ahead),
-      beats_(present.heartbeat) {
+      beats_(present.heartbeat),
+      queues_(present.queues) {
   for (const Present::Node& node : present.nodes) {
     beats_.Add(node.index, node.next_beat);
     next_node_ = std::max(next_node_, node.index.value + 1);
+    outcome_.memory_mib += node.capacity.memory_mib();
     for (const ms::Window& window : node.windows) {
       if (window.from > now_) windows_[window.from].emplace_back(node.index, false);
       windows_[window.until].emplace_back(node.index, true);
@@ -131,7 +133,7 @@ void Future::CountWaiting(model::AppIndex index, Job& job) {
 // ---- Time ----
 
 base::Instant Future::Next() const {
-  base::Instant next = base::Instant::Max();
+  base::Instant next = scheduler_->NextPeriod();
   if (const base::Instant timer = scheduler_->NextDeadline(); timer <= timers_until_) next = timer;
   if (!due_.empty()) next = std::min(next, due_.top().at);
   if (!windows_.empty()) next = std::min(next, windows_.begin()->first);
@@ -139,7 +141,7 @@ base::Instant Future::Next() const {
   return std::max(next, now_);
 }
 
-void Future::Run() {
+base::Status Future::Run() {
   Turns();
   awake_until_ = now_ + present_.heartbeat * kQuietBeats;
   timers_until_ = now_ + kQuiet;
@@ -157,6 +159,10 @@ void Future::Run() {
     outcome_.cut = told_ > bounds_.events || outcome_.starts.size() > kMostStarts;
   }
   outcome_.until = outcome_.cut ? now_ : until_;
+  for (const auto& [index, job] : jobs_) {
+    if (job.waiting > 0) outcome_.waiting.emplace(index, job.waiting);
+  }
+  return calls_.status();
 }
 
 /// Nothing changes before the next moment, which has not come yet.
@@ -277,7 +283,7 @@ void Future::Ask(model::AppIndex index, Job& job, std::vector<model::Ask> asks) 
   }
   ms::Allocate call;
   call.app = index;
-  call.token = ++token_;
+  call.token = job.submit ? calls_.TokenFor("the job in " + job.submit->queue) : calls_.Token();
   call.asks = std::move(asks);
   events_.emplace_back(std::move(call));
 }
@@ -328,7 +334,25 @@ void Future::AskAgain(const Live& live) {
   Ask(live.app, job, {std::move(ask)});
 }
 
-void Future::On(const ms::AppAccepted& effect) { StartAttempt(effect.app, jobs_[effect.app]); }
+void Future::On(const ms::AppAccepted& effect) {
+  Job& job = jobs_[effect.app];
+  if (job.submit) {
+    const auto one = std::find_if(submitted_.begin(), submitted_.end(),
+                                  [&](const Submitted& other) { return other.app == effect.app; });
+    one->queue = effect.queue;
+    if (!MaySubmit(*job.submit, effect.queue)) {
+      return calls_.Refuse("the job in " + job.submit->queue,
+                           {model::Refusal::kUserAccess, {job.submit->user, "it", effect.queue}, {}, {}});
+    }
+  }
+  StartAttempt(effect.app, job);
+}
+
+/// As the manager judges (fairlead::rm::Apps::CheckQueue).
+bool Future::MaySubmit(const Submit& job, const std::string& queue) const {
+  if (!queues_ || !(present_.acls || queues_->lists_always_hold())) return true;
+  return queues_->Allows(queue, job.user, job.groups, false) || queues_->Allows(queue, job.user, job.groups, true);
+}
 
 void Future::StartAttempt(model::AppIndex index, Job& job) {
   waiting_ -= std::exchange(job.waiting, 0);
@@ -371,25 +395,26 @@ void Future::Leave(model::AppIndex index, Job& job) {
 
 // ---- Changes ----
 
-base::Status Future::Apply(const Change& change) {
-  return std::visit([&future = *this](const auto& one) { return future.Do(one); }, change);
-}
-
-/// Tells what stands in events_; an error when the scheduler refuses it.
-base::Status Future::Settle(const std::string& what) {
-  refused_.reset();
+base::Status Future::Apply(const std::vector<Change>& changes) {
+  for (const Change& change : changes) {
+    const base::Status done = std::visit([this](const auto& one) { return Do(one); }, change);
+    if (!done.ok()) return done;
+  }
+  // One step for all of them: nothing is granted between two.
   Turns();
-  if (!refused_) return {};
-  return base::Error{what + " is refused: " + ToString(*refused_)};
+  return calls_.status();
 }
 
-base::Result<std::vector<const Present::Node*>> Future::NodesOf(const std::string& name) const {
+base::Result<std::vector<const Present::Node*>> Future::NodesOf(const std::string& name, bool untouched) const {
   std::vector<const Present::Node*> found;
   for (const Present::Node& node : present_.nodes) {
-    if (lost_.contains(node.index)) continue;
     if (node.host == name || node.host + ":" + std::to_string(node.port) == name) found.push_back(&node);
   }
   if (found.empty()) return base::Error{"no node " + name + " is in service"};
+  for (const Present::Node* node : found) {
+    if (!untouched || (!lost_.contains(node->index) && !drained_.contains(node->index))) continue;
+    return base::Error{"node " + name + " is lost or drained twice: name it once"};
+  }
   return found;
 }
 
@@ -406,22 +431,24 @@ base::Status Future::Do(const SetQueue& change) {
 }
 
 base::Status Future::Do(const NewQueues& change) {
-  events_.emplace_back(ms::QueuesReloaded{change.tree, ++token_});
-  return Settle("the file of queues");
+  events_.emplace_back(ms::QueuesReloaded{change.tree, calls_.TokenFor("the file of queues")});
+  if (queues_) queues_ = std::make_shared<const model::QueueSet>(change.tree);
+  return {};
 }
 
 base::Status Future::Do(const LoseNode& change) {
-  const auto nodes = NodesOf(change.node);
+  const auto nodes = NodesOf(change.node, true);
   if (!nodes.ok()) return nodes.error();
-  for (const Present::Node* node : *nodes) Lose(node->index);
-  return Settle("node " + change.node);
+  for (const Present::Node* node : *nodes) Lose(*node);
+  return {};
 }
 
-void Future::Lose(model::NodeIndex node) {
-  lost_.insert(node);
-  beats_.Remove(node);
-  launched_.erase(node);
-  events_.emplace_back(ms::NodeRemoved{node});
+void Future::Lose(const Present::Node& node) {
+  lost_.insert(node.index);
+  beats_.Remove(node.index);
+  launched_.erase(node.index);
+  outcome_.memory_mib -= node.capacity.memory_mib();
+  events_.emplace_back(ms::NodeRemoved{node.index});
 }
 
 base::Status Future::Do(const LoseRack& change) {
@@ -429,17 +456,17 @@ base::Status Future::Do(const LoseRack& change) {
   for (const Present::Node& node : present_.nodes) {
     if (node.rack != change.rack || lost_.contains(node.index)) continue;
     any = true;
-    Lose(node.index);
+    Lose(node);
   }
-  if (!any) return base::Error{"no node of rack " + change.rack + " is in service"};
-  return Settle("rack " + change.rack);
+  if (!any) return base::Error{"no node of rack " + change.rack + " is in service, or all of them are lost already"};
+  return {};
 }
 
 base::Status Future::Do(const AddNodes& change) {
   if (present_.nodes.empty()) return base::Error{"no node is in service that new ones could be like"};
   const Present::Node* like = &present_.nodes.front();
   if (!change.like.empty()) {
-    const auto nodes = NodesOf(change.like);
+    const auto nodes = NodesOf(change.like, false);
     if (!nodes.ok()) return nodes.error();
     like = nodes->front();
   }
@@ -450,37 +477,40 @@ base::Status Future::Do(const AddNodes& change) {
     // Spread over the interval, as nodes are that started at different times.
     beats_.Add(index, now_ + base::Duration::Nanos(present_.heartbeat.ns / change.count * i));
   }
-  return Settle("the new nodes");
+  outcome_.memory_mib += change.count * like->capacity.memory_mib();
+  return {};
 }
 
 base::Status Future::Do(const DrainNode& change) {
-  const auto nodes = NodesOf(change.node);
+  const auto nodes = NodesOf(change.node, true);
   if (!nodes.ok()) return nodes.error();
   for (const Present::Node* node : *nodes) {
     drained_.insert(node->index);
     events_.emplace_back(ms::NodeSchedulable{node->index, false});
   }
-  return Settle("node " + change.node);
+  return {};
 }
 
 base::Status Future::Do(const Submit& change) {
-  submitted_ = {next_app_++};
-  Job& job = jobs_[submitted_];
+  const model::AppIndex index = {next_app_++};
+  submitted_.push_back({index, change.queue});
+  Job& job = jobs_[index];
   job.submit = change;
   job.master_asks = {Anywhere(0, -1, model::Resources::Of(1024, 1), 1)};
   ms::AppAdded added;
-  added.app = submitted_;
+  added.app = index;
   // Behind all that came before it.
-  added.id = {present_.apps.empty() ? 1 : present_.apps.back().id.cluster_timestamp,
-              std::numeric_limits<int32_t>::max()};
+  model::ApplicationId last{1, 0};
+  for (const Present::App& app : present_.apps) last = std::max(last, app.id);
+  added.id = {last.cluster_timestamp, last.number + static_cast<int32_t>(submitted_.size())};
   added.queue = change.queue;
   added.user = change.user;
-  added.place = false;
+  added.groups = change.groups;
   added.master_asks = job.master_asks;
-  added.token = ++token_;
+  added.token = calls_.TokenFor("the job in " + change.queue);
   added.name = "what-if";
   events_.emplace_back(std::move(added));
-  return Settle("the job");
+  return {};
 }
 
 base::Status Future::Do(const KillApp& change) {
@@ -488,14 +518,14 @@ base::Status Future::Do(const KillApp& change) {
   if (!app.ok()) return app.error();
   Leave(*app, jobs_[*app]);
   outcome_.apps_killed.insert(*app);
-  return Settle(ToString(change.app));
+  return {};
 }
 
 base::Status Future::Do(const MoveApp& change) {
   const auto app = AppOf(change.app);
   if (!app.ok()) return app.error();
-  events_.emplace_back(ms::AppMoved{*app, ++token_, change.queue});
-  return Settle(ToString(change.app));
+  events_.emplace_back(ms::AppMoved{*app, calls_.TokenFor(ToString(change.app)), change.queue});
+  return {};
 }
 
 }  // namespace fairlead::process::ask

@@ -16,6 +16,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "model/scheduler.h"
+#include "process/ask/calls.h"
 #include "process/ask/change.h"
 #include "process/ask/heartbeats.h"
 #include "process/ask/present.h"
@@ -57,8 +58,10 @@ struct Outcome {
   using Limit = std::pair<std::string, model::scheduler::PendingReason>;
   std::map<Limit, base::Instant> limits;
   std::map<model::AppIndex, base::Instant> apps_ended;
-  std::set<model::AppIndex> apps_killed;  // by a change
-  int64_t endless = 0;                    // containers whose end nobody knows: they run on
+  std::map<model::AppIndex, int64_t> waiting;  // containers that are still waited for at the end
+  std::set<model::AppIndex> apps_killed;       // by a change
+  int64_t endless = 0;                         // containers whose end nobody knows: they run on
+  int64_t memory_mib = 0;                      // of the nodes, as changed
   base::Instant until;
   bool cut = false;  // by Bounds::events
 };
@@ -74,15 +77,20 @@ class Future {
   /// `present` outlives this. Cost: a copy of the scheduler's state.
   Future(const Present& present, RunTimeOf run_time, Bounds bounds);
 
-  /// At the present moment. Error: it cannot be, and this is of no use any more.
-  base::Status Apply(const Change& change);
-  /// To the end of the bounds, or until nothing more can happen. Once.
-  void Run();
+  /// All of them at the present moment, as one; once. Error: one cannot be, and this is of no use any more.
+  base::Status Apply(const std::vector<Change>& changes);
+  /// To the end of the bounds, or until nothing more can happen. Once. Error: what a job of Submit asked for later was
+  /// refused.
+  base::Status Run();
   const Outcome& outcome() const { return outcome_; }
   /// As it is now.
   const scheduler::Scheduler& scheduler() const { return *scheduler_; }
-  /// Of an application that Submit made: its index; invalid: none did.
-  model::AppIndex submitted() const { return submitted_; }
+  /// A job that Submit made.
+  struct Submitted {
+    model::AppIndex app;
+    std::string queue;  // where it was placed
+  };
+  const std::vector<Submitted>& submitted() const { return submitted_; }
 
  private:
   struct Job {
@@ -114,7 +122,7 @@ class Future {
   void Launch(model::NodeIndex node, const model::ContainerId& id) { launched_[node].push_back(id); }
   void Expect(const model::ContainerId& id, const Live& live, base::Duration age);
   base::Instant Next() const;
-  void Lose(model::NodeIndex node);
+  void Lose(const Present::Node& node);
   void TellDue();
   /// Nodes whose maintenance begins or ends.
   void TellWindows();
@@ -128,12 +136,13 @@ class Future {
   void LookAtLimits();
   void CountWaiting(model::AppIndex index, Job& job);
   void AskAgain(const Live& live);
+  bool MaySubmit(const Submit& job, const std::string& queue) const;
   void MasterLost(model::AppIndex index, Job& job);
   void Ask(model::AppIndex index, Job& job, std::vector<model::Ask> asks);
   void StartAttempt(model::AppIndex index, Job& job);
-  base::Result<std::vector<const Present::Node*>> NodesOf(const std::string& name) const;
+  /// Error: there is none; or, of those to be lost or drained, one is that already.
+  base::Result<std::vector<const Present::Node*>> NodesOf(const std::string& name, bool untouched) const;
   base::Result<model::AppIndex> AppOf(const model::ApplicationId& id) const;
-  base::Status Settle(const std::string& what);
 
   base::Status Do(const SetQueue& change);
   base::Status Do(const NewQueues& change);
@@ -150,7 +159,7 @@ class Future {
   void On(const model::scheduler::Granted& effect);
   void On(const model::scheduler::Finished& effect);
   void On(const model::scheduler::AppAccepted& effect);
-  void On(const model::scheduler::CallRefused& effect) { refused_ = effect.refused; }
+  void On(const model::scheduler::CallRefused& effect) { calls_.Refused(effect.token, effect.refused); }
   template <class Other>
   void On(const Other&) {}
 
@@ -175,14 +184,14 @@ class Future {
   std::vector<model::AppIndex> looked_at_;                                // jobs that may have nothing left
   std::vector<model::scheduler::Event> events_;
   scheduler::EffectSink effects_;
-  std::optional<model::Refused> refused_;
+  Calls calls_;
+  std::shared_ptr<const model::QueueSet> queues_;
   int64_t waiting_ = 0;  // of all jobs
   int64_t told_ = 0;
-  uint64_t token_ = 0;
   int64_t asked_again_ = 0;
   uint32_t next_app_ = 0;
   uint32_t next_node_ = 0;
-  model::AppIndex submitted_;
+  std::vector<Submitted> submitted_;
   Outcome outcome_;
 };
 

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <set>
+
 #include "base/test_seed.h"
 #include "process/ask/world_for_tests.h"
 #include "scheduler/fairlead/fairlead.h"
@@ -64,16 +67,22 @@ std::vector<World::Grant> GrantsOf(const Outcome& outcome) {
   return grants;
 }
 
+/// How often a test is to try, where the variable says it.
+uint64_t FromEnvironment(const char* variable, uint64_t unless_said) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? unless_said : std::strtoull(text, nullptr, 10);
+}
+
 TEST_P(FutureTest, WhatIsForeseenHappensAtThatNodeAndTime) {
-  constexpr uint64_t kStates = 60;
+  const uint64_t states = FromEnvironment("FAIRLEAD_ASK_STATES", 120);
   size_t grants = 0;
-  for (uint64_t i = 0; i < kStates; ++i) {
+  for (uint64_t i = 0; i < states; ++i) {
     const uint64_t seed = base::TestSeed() * 1000 + i;
     World world = RandomWorld(GetParam(), seed);
     const Present present = world.Take();
     const uint64_t before = world.scheduler().StateHash();
     Future future(present, Known(world), {});
-    future.Run();
+    ASSERT_TRUE(future.Run().ok());
     ASSERT_EQ(world.scheduler().StateHash(), before) << "a question changes nothing";
     const size_t known = world.grants().size();
     const auto ended = world.ended();
@@ -96,7 +105,25 @@ TEST_P(FutureTest, WhatIsForeseenHappensAtThatNodeAndTime) {
     grants += real.size();
     ASSERT_EQ(future.scheduler().CheckInvariants(), "");
   }
-  EXPECT_GT(grants, kStates * 5) << "the states have something to come";
+  EXPECT_GT(grants, states * 5) << "the states have something to come";
+}
+
+TEST_P(FutureTest, QuestionsChangeNothing) {
+  const World world = RandomWorld(GetParam(), base::TestSeed() + 11);
+  const uint64_t before = world.scheduler().StateHash();
+  const std::string state = world.scheduler().State();
+  const uint64_t questions = FromEnvironment("FAIRLEAD_ASK_QUESTIONS", 200);
+  for (uint64_t i = 0; i < questions; ++i) {
+    const Present present = world.Take();
+    Future future(present, Known(world), {});
+    const auto change = ParseChange(
+        std::array{"lose-node n0", "drain n1", "add-nodes 2", "submit 9x1GiB,1x1m@root.b", "lose-rack /r0"}[i % 5]);
+    ASSERT_TRUE(future.Apply({*change}).ok());
+    ASSERT_TRUE(future.Run().ok());
+    ASSERT_NE(future.scheduler().StateHash(), before) << "something happened there";
+    ASSERT_EQ(world.scheduler().StateHash(), before);
+  }
+  EXPECT_EQ(world.scheduler().State(), state);
 }
 
 TEST_P(FutureTest, NothingStartsInAMaintenanceWindow) {
@@ -109,7 +136,7 @@ TEST_P(FutureTest, NothingStartsInAMaintenanceWindow) {
   world.RunTo(2001);
   const Present present = world.Take();
   Future future(present, Known(world), {});
-  future.Run();
+  ASSERT_TRUE(future.Run().ok());
   size_t after = 0;
   for (const Outcome::Start& start : future.outcome().starts) {
     const int64_t at_ms = start.at.millis();
@@ -124,8 +151,8 @@ TEST_P(FutureTest, AFutureIsTheSameEachTime) {
   const Present present = world.Take();
   Future one(present, Known(world), {});
   Future other(present, Known(world), {});
-  one.Run();
-  other.Run();
+  ASSERT_TRUE(one.Run().ok());
+  ASSERT_TRUE(other.Run().ok());
   EXPECT_TRUE(GrantsOf(one.outcome()) == GrantsOf(other.outcome()));
   EXPECT_EQ(one.scheduler().StateHash(), other.scheduler().StateHash());
 }
@@ -134,17 +161,38 @@ TEST_P(FutureTest, WhoseEndNobodyKnowsRunsOn) {
   const World world = RandomWorld(GetParam(), base::TestSeed() + 3);
   const Present present = world.Take();
   Future future(present, [](const Running&) { return std::optional<base::Duration>(); }, {});
-  future.Run();
+  ASSERT_TRUE(future.Run().ok());
   EXPECT_TRUE(future.outcome().ends.empty());
   EXPECT_GE(future.outcome().endless, 1);
   EXPECT_FALSE(future.outcome().cut);
+}
+
+/// The budget is spent, and its next period is a day ahead: hours in which nothing happens.
+TEST(BudgetOfAFuture, TheNextPeriodOfABudgetIsSeen) {
+  const TestProfile budget{"fairlead", false, [](const model::QueueTree& queues) {
+                             scheduler::FairleadConfig config = TestBooks(queues);
+                             config.fairness.budgets = {{"root.a", 1, 1000, base::Duration::Seconds(40'000), true}};
+                             return scheduler::MakeFairlead(config);
+                           }};
+  World world(budget, 1);
+  world.AddNode(model::Resources::Of(8192, 8), 0);
+  world.RunTo(30'000'000);
+  world.Submit("root.a", 4, model::Resources::Of(1024, 1), "");
+  world.RunTo(30'100'000);
+  const Present present = world.Take();
+  ASSERT_EQ(present.apps.size(), 1U);
+  Future future(present, Known(world), {.ahead = base::Duration::Seconds(80'000)});
+  ASSERT_TRUE(future.Run().ok());
+  ASSERT_FALSE(future.outcome().starts.empty());
+  EXPECT_EQ(future.outcome().starts[0].at, base::Instant{} + base::Duration::Seconds(40'000));
+  EXPECT_EQ(world.scheduler().NextPeriod(), base::Instant{} + base::Duration::Seconds(40'000));
 }
 
 TEST_P(FutureTest, AFutureIsBounded) {
   const World world = RandomWorld(GetParam(), base::TestSeed() + 5);
   const Present present = world.Take();
   Future future(present, Known(world), {.ahead = base::Duration::Seconds(7200), .events = 20});
-  future.Run();
+  ASSERT_TRUE(future.Run().ok());
   EXPECT_TRUE(future.outcome().cut || future.outcome().starts.size() < 20);
   EXPECT_LE(future.outcome().until, present.now + base::Duration::Seconds(7200));
 }
@@ -155,7 +203,7 @@ TEST_P(FutureTest, AQuietDayIsCheap) {
   const Present present = world.Take();
   Future future(present, [](const Running&) { return std::optional<base::Duration>(); },
                 {.ahead = base::Duration::Seconds(86'400), .events = 5000});
-  future.Run();
+  ASSERT_TRUE(future.Run().ok());
   EXPECT_FALSE(future.outcome().cut);
   EXPECT_EQ(future.outcome().until, present.now + base::Duration::Seconds(86'400));
 }
@@ -175,22 +223,26 @@ class ChangeTest : public FutureTest {
   }
   Outcome After(const std::vector<std::string>& changes) {
     Future future(present_, [](const Running&) { return std::optional(base::Duration::Seconds(60)); }, {});
-    for (const std::string& text : changes) {
-      const auto change = ParseChange(text);
-      EXPECT_TRUE(change.ok()) << text;
-      const base::Status applied = future.Apply(*change);
-      EXPECT_TRUE(applied.ok()) << text << ": " << (applied.ok() ? "" : applied.error().message);
-    }
-    future.Run();
+    const base::Status applied = future.Apply(Parsed(changes));
+    EXPECT_TRUE(applied.ok()) << (applied.ok() ? "" : applied.error().message);
+    EXPECT_TRUE(future.Run().ok());
     EXPECT_EQ(future.scheduler().CheckInvariants(), "");
     return future.outcome();
   }
-  std::string Refused(const std::string& text) {
+  std::string Refused(const std::vector<std::string>& texts) {
     Future future(present_, [](const Running&) { return std::optional(base::Duration::Seconds(60)); }, {});
-    const auto change = ParseChange(text);
-    if (!change.ok()) return change.error().message;
-    const base::Status applied = future.Apply(*change);
+    base::Status applied = future.Apply(Parsed(texts));
+    if (applied.ok()) applied = future.Run();
     return applied.ok() ? "" : applied.error().message;
+  }
+  static std::vector<Change> Parsed(const std::vector<std::string>& texts) {
+    std::vector<Change> changes;
+    for (const std::string& text : texts) {
+      const auto change = ParseChange(text);
+      EXPECT_TRUE(change.ok()) << text;
+      if (change.ok()) changes.push_back(*change);
+    }
+    return changes;
   }
 
   World world_;
@@ -233,8 +285,8 @@ TEST_P(ChangeTest, AQueueOfMoreWeightIsServedSooner) {
   Future future(present_, [](const Running&) { return std::optional(base::Duration::Seconds(60)); }, {});
   model::QueueTree tree = TestQueues();
   tree.queues[0].weight = 100;
-  ASSERT_TRUE(future.Apply(NewQueues{tree}).ok());
-  future.Run();
+  ASSERT_TRUE(future.Apply({NewQueues{tree}}).ok());
+  ASSERT_TRUE(future.Run().ok());
   const auto first_after = [](const Outcome& outcome, size_t starts) {
     return std::count_if(outcome.starts.begin(), outcome.starts.begin() + static_cast<ptrdiff_t>(starts),
                          [](const auto& start) { return start.app == kFirst; });
@@ -246,26 +298,81 @@ TEST_P(ChangeTest, AQueueOfMoreWeightIsServedSooner) {
 
 TEST_P(ChangeTest, ASubmittedJobRunsAndEnds) {
   Future future(present_, [](const Running&) { return std::optional(base::Duration::Seconds(60)); }, {});
-  ASSERT_TRUE(future.Apply(*ParseChange("submit 5x1GiB,1x1m@root.c")).ok());
-  future.Run();
-  const model::AppIndex job = future.submitted();
+  ASSERT_TRUE(future.Apply(Parsed({"submit 5x1GiB,1x1m@root.c"})).ok());
+  ASSERT_TRUE(future.Run().ok());
+  const model::AppIndex job = future.submitted().at(0).app;
   EXPECT_EQ(std::count_if(future.outcome().starts.begin(), future.outcome().starts.end(),
                           [&](const auto& start) { return start.app == job && !start.master; }),
             5);
   EXPECT_TRUE(future.outcome().apps_ended.contains(job));
 }
 
+TEST_P(ChangeTest, EachSubmittedJobIsOneOfItsOwn) {
+  Future future(present_, [](const Running&) { return std::optional(base::Duration::Seconds(60)); }, {});
+  ASSERT_TRUE(future.Apply(Parsed({"submit 5x1GiB,1x1m@root.c", "submit 3x1GiB,1x5m@root.c"})).ok());
+  ASSERT_TRUE(future.Run().ok());
+  ASSERT_EQ(future.submitted().size(), 2U);
+  std::set<model::ApplicationId> ids;
+  for (const auto& [job, tasks] : {std::pair(future.submitted()[0].app, 5), {future.submitted()[1].app, 3}}) {
+    int own = 0;
+    for (const Outcome::Start& start : future.outcome().starts) {
+      if (start.app != job) continue;
+      ids.insert(start.container.attempt.app);
+      if (!start.master) ++own;
+    }
+    EXPECT_EQ(own, tasks);
+  }
+  EXPECT_EQ(ids.size(), 2U);
+}
+
+/// Both nodes go at once: what the first had does not start on the second.
+TEST_P(ChangeTest, SeveralChangesAreOne) {
+  const Outcome none = After({"lose-node n0", "lose-node n1"});
+  EXPECT_TRUE(none.starts.empty());
+  EXPECT_EQ(none.memory_mib, 0);
+  const Outcome instead = After({"lose-node n0", "lose-node n1", "add-nodes 1=n0"});
+  EXPECT_EQ(instead.memory_mib, 8192);
+  EXPECT_FALSE(instead.starts.empty());
+  for (const Outcome::Start& start : instead.starts) EXPECT_EQ(start.node.value, 2U);
+}
+
+TEST_P(ChangeTest, WhoMayNotSubmitIsRefused) {
+  model::QueueTree tree = TestQueues();
+  tree.queues.emplace_back();
+  tree.queues.back().name = "root";
+  tree.queues.back().submit_acl = tree.queues.back().administer_acl = model::AccessList{};
+  tree.queues[1].submit_acl = model::AccessList{false, {"ann"}, {"staff"}};
+  present_.acls = true;
+  present_.queues = std::make_shared<const model::QueueSet>(tree);
+  const auto submit = [this](const char* user, std::vector<std::string> groups) {
+    Future future(present_, [](const Running&) { return std::optional(base::Duration::Seconds(60)); }, {});
+    auto job = std::get<Submit>(*ParseChange("submit 1x1GiB,1x1m@root.b"));
+    job.user = user;
+    job.groups = std::move(groups);
+    const base::Status applied = future.Apply({job});
+    return applied.ok() ? "" : applied.error().message;
+  };
+  EXPECT_EQ(submit("ann", {}), "");
+  EXPECT_EQ(submit("bob", {"users", "staff"}), "");
+  EXPECT_NE(submit("mallory", {"users"}).find("User mallory does not have permission to submit it to queue root.b"),
+            std::string::npos);
+}
+
 TEST_P(ChangeTest, WhatCannotBeIsRefused) {
-  EXPECT_NE(Refused("lose-node n9"), "");
-  EXPECT_NE(Refused("lose-rack /nowhere"), "");
-  EXPECT_NE(Refused("add-nodes 1=n9"), "");
-  EXPECT_NE(Refused("kill application_1_0099"), "");
-  EXPECT_NE(Refused("move application_1_0001=root.nowhere"), "");
-  EXPECT_NE(Refused("submit 1x1TiB,1x1m@root"), "") << "no leaf";
-  Future future(present_, [](const Running&) { return std::optional<base::Duration>(); }, {});
-  ASSERT_TRUE(future.Apply(LoseNode{"n1"}).ok());
-  EXPECT_FALSE(future.Apply(LoseNode{"n1"}).ok()) << "it is gone";
-  EXPECT_FALSE(future.Apply(DrainNode{"n1"}).ok());
+  EXPECT_NE(Refused({"lose-node n9"}), "");
+  EXPECT_NE(Refused({"lose-rack /nowhere"}), "");
+  EXPECT_NE(Refused({"add-nodes 1=n9"}), "");
+  EXPECT_NE(Refused({"kill application_1_0099"}), "");
+  EXPECT_NE(Refused({"move application_1_0001=root.nowhere"}), "");
+  EXPECT_NE(Refused({"submit 1x1TiB,1x1m@root"}), "") << "no leaf";
+  EXPECT_NE(Refused({"lose-node n1", "lose-node n1:1"}).find("node n1:1 is lost or drained twice"), std::string::npos);
+  EXPECT_NE(Refused({"drain n0", "drain n0"}).find("node n0 is lost or drained twice"), std::string::npos);
+  EXPECT_NE(Refused({"lose-node n1", "drain n1"}), "");
+  EXPECT_NE(Refused({"kill application_1_0001", "move application_1_0001=root.b"}), "");
+  const std::string large = Refused({"drain n0", "submit 1x1TiB,1x1m@root.c"});
+  if (!GetParam().by_heartbeat) {  // the others have no maximum here
+    EXPECT_NE(large.find("the job in root.c is refused: "), std::string::npos) << large;
+  }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "base/time.h"
 #include "model/ids.h"
+#include "model/queue_set.h"
 #include "model/resources.h"
 #include "model/scheduler.h"
 #include "scheduler/scheduler.h"
@@ -58,9 +59,11 @@ struct Present {
   base::Instant now;
   base::Duration heartbeat;  // of nodes, where the profile grants by heartbeats; else 0
   std::vector<Container> containers;
-  std::vector<App> apps;                         // that the scheduler knows, by index
-  std::vector<Node> nodes;                       // that the scheduler knows
-  std::vector<model::scheduler::Event> first{};  // that the scheduler is still to hear: Allocate alone
+  std::vector<App> apps;                            // that the scheduler knows, by index
+  std::vector<Node> nodes;                          // that the scheduler knows
+  std::shared_ptr<const model::QueueSet> queues{};  // who may submit where; null: everybody everywhere
+  bool acls = false;                                // yarn.acl.enable
+  std::vector<model::scheduler::Event> first{};     // that the scheduler is still to hear: Allocate alone
 };
 
 /// A container of whose end somebody asks.

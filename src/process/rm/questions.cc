@@ -1,29 +1,40 @@
 #include "process/rm/questions.h"
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/freed_pages.h"
 
 namespace fairlead::process::rm {
 
-bool Questions::Ask(std::weak_ptr<const void> asker, std::function<Work()> begin, std::function<void()> done) {
+bool Questions::Ask(const std::string& user, std::weak_ptr<const void> asker, std::function<Work()> begin,
+                    std::function<void()> done) {
   std::erase_if(turns_, [](const Turn& turn) { return turn.asker.expired(); });
-  if (turns_.size() >= kWaiting) return false;
-  turns_.push_back({std::move(asker), std::move(begin), std::move(done)});
+  const auto own = std::count_if(turns_.begin(), turns_.end(), [&](const Turn& turn) { return turn.user == user; });
+  if (turns_.size() >= kWaiting || static_cast<size_t>(own) >= kWaitingOfOne) return false;
+  turns_.push_back({user, std::move(asker), std::move(begin), std::move(done)});
   Next();
   return true;
 }
 
 void Questions::Next() {
-  while (at_work_ < kAtOnce && !turns_.empty()) {
-    Turn turn = std::move(turns_.front());
-    turns_.pop_front();
+  const auto working = [this](const Turn& turn) { return at_work_.contains(turn.user) ? at_work_[turn.user] : 0; };
+  const auto all = [this] {
+    return std::accumulate(at_work_.begin(), at_work_.end(), size_t{0},
+                           [](size_t sum, const auto& one) { return sum + one.second; });
+  };
+  while (all() < kAtOnce && !turns_.empty()) {
+    const auto next = std::min_element(turns_.begin(), turns_.end(),
+                                       [&](const Turn& a, const Turn& b) { return working(a) < working(b); });
+    Turn turn = std::move(*next);
+    turns_.erase(next);
     if (turn.asker.expired()) continue;
-    ++at_work_;
+    ++at_work_[turn.user];
     base::KeepLargeFreedPages(true);
     idle_.After(kKeepPages, [this] { loop_.Offload([] { base::KeepLargeFreedPages(false); }, [] {}); });
-    loop_.Offload(turn.begin(), alive_([this, done = std::move(turn.done)] {
-                    --at_work_;
+    loop_.Offload(turn.begin(), alive_([this, user = turn.user, done = std::move(turn.done)] {
+                    if (--at_work_[user] == 0) at_work_.erase(user);
                     done();
                     Next();
                   }));
@@ -46,7 +57,7 @@ bool Questions::AskForecast(base::Instant since, const std::function<std::functi
     forecast_ = *made;
     for (const auto& one : std::exchange(for_forecast_, {})) one(forecast_);
   };
-  if (Ask(made, begin, tell)) return true;
+  if (Ask("", made, begin, tell)) return true;
   for_forecast_.clear();
   return false;
 }

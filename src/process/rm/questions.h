@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/time.h"
@@ -14,12 +16,14 @@
 
 namespace fairlead::process::rm {
 
-/// Questions about the future take turns off the loop's thread: kAtOnce at a time, kWaiting more wait. One forecast
-/// serves all who ask within kFresh. Single-threaded.
+/// Questions about the future take turns off the loop's thread: kAtOnce at a time, kWaiting more wait, kWaitingOfOne of
+/// one user. The next is the first of the users of whose fewest are worked on. One forecast serves all who ask within
+/// kFresh. Single-threaded.
 class Questions {
  public:
   static constexpr size_t kAtOnce = 2;
   static constexpr size_t kWaiting = 16;
+  static constexpr size_t kWaitingOfOne = 12;
   /// What is said when more than those wait.
   static constexpr const char* kTooMany = "too many questions are being answered; ask again in some seconds";
   static constexpr base::Duration kFresh = base::Duration::Seconds(10);
@@ -36,7 +40,8 @@ class Questions {
 
   /// In its turn `begin` takes what the answer is made of and gives the work; then `done`. Both on the loop; neither
   /// runs when this ends before, nor when the `asker` has gone before its turn. False: too many wait.
-  bool Ask(std::weak_ptr<const void> asker, std::function<Work()> begin, std::function<void()> done);
+  bool Ask(const std::string& user, std::weak_ptr<const void> asker, std::function<Work()> begin,
+           std::function<void()> done);
   /// `done` gets a forecast that is not older than `since` and kFresh, from `make` where
   /// there is none. False: too many wait.
   bool AskForecast(base::Instant since, const std::function<std::function<Forecasts()>()>& make,
@@ -44,6 +49,7 @@ class Questions {
 
  private:
   struct Turn {
+    std::string user;
     std::weak_ptr<const void> asker;
     std::function<Work()> begin;
     std::function<void()> done;
@@ -53,7 +59,7 @@ class Questions {
   env::Loop& loop_;
   env::Timer idle_;
   std::deque<Turn> turns_;
-  size_t at_work_ = 0;
+  std::map<std::string, size_t> at_work_;  // by user
   Forecasts forecast_;
   std::vector<std::function<void(const Forecasts&)>> for_forecast_;  // who waits for the one that is made
   env::Alive alive_;

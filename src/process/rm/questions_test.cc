@@ -40,10 +40,12 @@ class Workers : public env::Loop {
 
 class QuestionsTest : public testing::Test {
  protected:
-  bool Ask(int number, const std::shared_ptr<int>& asker = std::make_shared<int>()) {
+  bool Ask(int number) { return AskAs("user" + std::to_string(number), number); }
+  bool AskAs(const std::string& user, int number) {
+    const auto asker = std::make_shared<int>();
     askers_.push_back(asker);
     return questions_.Ask(
-        asker,
+        user, asker,
         [this] {
           ++begun_;
           return [] {};
@@ -89,6 +91,17 @@ TEST_F(QuestionsTest, TooManyAreTurnedAway) {
   EXPECT_FALSE(Ask(kMost));
   loop_.WorkOne();
   EXPECT_TRUE(Ask(kMost + 1)) << "there is room again";
+}
+
+TEST_F(QuestionsTest, OneUserStarvesNobody) {
+  constexpr int kOfOne = static_cast<int>(Questions::kAtOnce + Questions::kWaitingOfOne);
+  for (int i = 0; i < kOfOne; ++i) EXPECT_TRUE(AskAs("ann", i));
+  EXPECT_FALSE(AskAs("ann", 97)) << "her share is used";
+  EXPECT_TRUE(AskAs("bob", 98));
+  loop_.WorkOne();
+  loop_.WorkOne();
+  loop_.WorkOne();
+  EXPECT_EQ(answered_, (std::vector<int>{0, 1, 98})) << "before all of hers that wait";
 }
 
 TEST_F(QuestionsTest, WhoHasGoneIsPassedOver) {

@@ -11,6 +11,7 @@ namespace fairlead::process::rm {
 struct QueueChange {
   std::string queue;
   std::vector<std::pair<std::string, std::string>> settings;
+  std::string in{};  // this text of a file, which others have changed before; empty: the file as it is
 };
 
 struct QueueEdit {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "endpoints/rest/request_body.h"
+#include "endpoints/yarn/refusals.h"
 #include "process/ask/answer.h"
 #include "process/ask/change.h"
 #include "process/ask/forecast.h"
@@ -13,6 +14,7 @@
 #include "process/rm/questions.h"
 #include "process/rm/web.h"
 #include "process/rm/web_resources.h"
+#include "rm/normalize.h"
 #include "rm/session_tags.h"
 
 // Questions about the future: /fairlead/v1/what-if and apps/ID/when. Here the present is taken, on the thread that
@@ -38,6 +40,8 @@ std::shared_ptr<ask::Present> TakePresent(const ResourceManager& manager, const 
   present->now = manager.now();
   present->scheduler = manager.scheduler().Fork();
   if (manager.options().grants_by_heartbeat) present->heartbeat = heartbeat;
+  present->queues = manager.queues();
+  present->acls = manager.core().config().acls;
   manager.core().ForEachApp([&](const App& app) {
     if (!app.in_scheduler) return;
     const auto& submission = app.submission;
@@ -73,18 +77,16 @@ std::shared_ptr<ask::Present> TakePresent(const ResourceManager& manager, const 
 /// What POST what-if brings.
 struct WhatIfRequest {
   std::vector<ask::Change> changes;  // without those of queues
-  std::optional<QueueChange> queue;
+  std::vector<QueueChange> queues;   // one for each queue
   std::string queues_file;
   base::Duration ahead = kAheadUnlessSaid;
 };
 
-base::Status AddQueueChange(WhatIfRequest& request, const ask::SetQueue& change) {
-  if (!request.queue) request.queue = QueueChange{change.queue, {}};
-  if (request.queue->queue != change.queue) {
-    return base::Error{"settings of one queue at a time; write a whole file of queues to change several"};
-  }
-  request.queue->settings.emplace_back(change.setting, change.value);
-  return {};
+void AddQueueChange(WhatIfRequest& request, const ask::SetQueue& change) {
+  auto at = std::find_if(request.queues.begin(), request.queues.end(),
+                         [&](const QueueChange& one) { return one.queue == change.queue; });
+  if (at == request.queues.end()) at = request.queues.insert(at, QueueChange{change.queue, {}});
+  at->settings.emplace_back(change.setting, change.value);
 }
 
 base::Result<WhatIfRequest> ReadRequest(const http::Request& request) {
@@ -101,13 +103,14 @@ base::Result<WhatIfRequest> ReadRequest(const http::Request& request) {
     const auto* queue = std::get_if<ask::SetQueue>(&*change);
     if (!queue) {
       read.changes.push_back(std::move(*change));
-    } else if (const base::Status added = AddQueueChange(read, *queue); !added.ok()) {
-      return added.error();
+    } else {
+      AddQueueChange(read, *queue);
     }
   }
   read.queues_file = rest::Text(*body, "queues_file");
-  if (!read.queues_file.empty() && read.queue) return base::Error{"settings of a queue, or a whole file: not both"};
-  if (read.changes.empty() && read.queues_file.empty() && !read.queue) {
+  if (!read.queues_file.empty() && !read.queues.empty())
+    return base::Error{"settings of a queue, or a whole file: not both"};
+  if (read.changes.empty() && read.queues_file.empty() && read.queues.empty()) {
     return base::Error{
         "write {\"changes\": [\"NAME VALUE\", ...], \"queues_file\": TEXT, \"for\": \"2h\"}; docs/ask.md has the "
         "changes"};
@@ -125,16 +128,36 @@ using ParseQueues = decltype(ResourceManagerOptions::parse_queues);
 
 /// The changes of queues as the queues that there would be, before the others. Reads files.
 base::Status MakeQueues(WhatIfRequest& request, const EditQueues& edit_file, const ParseQueues& parse) {
-  if (!request.queue && request.queues_file.empty()) return {};
+  if (request.queues.empty() && request.queues_file.empty()) return {};
   if (!edit_file || !parse) return base::Error{"the queues of this resource manager are in no file"};
-  if (request.queue) {
-    const base::Result<QueueEdit> edit = edit_file(*request.queue);
+  for (QueueChange& queue : request.queues) {
+    queue.in = request.queues_file;  // as the one before left it
+    const base::Result<QueueEdit> edit = edit_file(queue);
     if (!edit.ok()) return base::Error{edit.error().message};
     request.queues_file = edit->after;
   }
   base::Result<model::QueueTree> tree = parse(request.queues_file);
   if (!tree.ok()) return base::Error{tree.error().message};
   request.changes.insert(request.changes.begin(), ask::NewQueues{std::move(*tree)});
+  return {};
+}
+
+/// Jobs as their submission would make them: with the caller's groups, sizes rounded. Error: Hadoop's, of a container
+/// that is too large.
+base::Status FitJobs(WhatIfRequest& request, ResourceManager& manager) {
+  for (ask::Change& change : request.changes) {
+    auto* job = std::get_if<ask::Submit>(&change);
+    if (!job) continue;
+    job->groups = manager.access().Of(job->user).groups;
+    model::Ask one;
+    one.name = "*";
+    one.capability = job->size;
+    one.count = job->count;
+    const model::Refused refused =
+        fairlead::rm::NormalizeAsk(manager.core().config(), manager.core().MaximumAllocation(manager.now()), "", one);
+    if (refused) return base::Error{endpoints::yarn::ExceptionOf(refused).message};
+    job->size = one.capability;
+  }
   return {};
 }
 
@@ -155,9 +178,10 @@ v1::Moment MomentOf(const ask::When& when) {
 void Web::WhatIf(const http::Request& request, const Reply& reply) {
   base::Result<WhatIfRequest> read = ReadRequest(request);
   if (!read.ok()) return OwnError(reply, 400, read.error().message);
-  if (read->queue && !manager_.access().QueueExists(read->queue->queue)) {
-    return OwnError(reply, 400, "there is no queue " + read->queue->queue);
+  for (const QueueChange& queue : read->queues) {
+    if (!manager_.access().QueueExists(queue.queue)) return OwnError(reply, 400, "there is no queue " + queue.queue);
   }
+  if (const base::Status fit = FitJobs(*read, manager_); !fit.ok()) return OwnError(reply, 400, fit.error().message);
   const auto made = std::make_shared<http::Response>();
   const auto begin = [this, made, read = std::move(*read), user = http::CallerOf(request)] {
     const ResourceManagerOptions& options = manager_.options();
@@ -182,7 +206,8 @@ void Web::WhatIf(const http::Request& request, const Reply& reply) {
       }
     };
   };
-  const bool taken = questions_->Ask(request.asker, begin, [made, reply] { reply(std::move(*made)); });
+  const bool taken =
+      questions_->Ask(http::CallerOf(request), request.asker, begin, [made, reply] { reply(std::move(*made)); });
   if (!taken) OwnError(reply, 503, Questions::kTooMany);
 }
 

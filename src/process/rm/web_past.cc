@@ -68,7 +68,7 @@ void Web::Past(const http::Request& request, const Segments& path, const Reply& 
       };
     };
   }
-  if (!questions_->Ask(request.asker, begin, [made, reply] { reply(std::move(*made)); })) {
+  if (!questions_->Ask(http::CallerOf(request), request.asker, begin, [made, reply] { reply(std::move(*made)); })) {
     OwnError(reply, 503, Questions::kTooMany);
   }
 }

@@ -82,7 +82,8 @@ base::Result<QueueEdit> EditQueueFile(const SettingsSource& source, const std::s
   const profiles::Profile* profile = *found;
   if (!settings->queues && profile->queue_file.edit == nullptr) {
     return base::Error{std::string("settings of queues are not changed in ") + profile->queue_file.name +
-                       " from here; edit it, and then run fairlead queues --reload"};
+                       " from here; edit it, ask with what-if --queues-file what it would change, and then run yarn "
+                       "rmadmin -refreshQueues"};
   }
   QueueEdit edit;
   edit.file = file;
@@ -91,7 +92,8 @@ base::Result<QueueEdit> EditQueueFile(const SettingsSource& source, const std::s
         settings->queues ? source.yaml : settings->conf.String(profile->queue_file.key, profile->queue_file.name);
     if (!settings->queues && !edit.file.starts_with("/")) edit.file = source.hadoop_conf + "/" + edit.file;
   }
-  base::Result<std::string> text = env_posix::MakePosixDisk()->ReadFile(edit.file, kFileBytesMax);
+  base::Result<std::string> text =
+      change.in.empty() ? env_posix::MakePosixDisk()->ReadFile(edit.file, kFileBytesMax) : change.in;
   if (!text.ok()) {
     return base::Error{edit.file + ": " + text.error().message, text.error().code};
   }
