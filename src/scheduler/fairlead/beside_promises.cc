@@ -68,7 +68,7 @@ size_t FairPolicy::PromisesBefore(const Books& books, AppSlot slot) const {
   size_t count = 0;
   backfill_.ForEach([&](NodeIndex, const Promise& one) {
     if (books.apps[one.app].leaf != books.apps[slot].leaf) return;
-    if (one.app == slot || order_.Before(books, one.app, slot)) ++count;
+    if (one.app == slot || order_.Before(books.apps[slot].leaf, one.app, slot)) ++count;
   });
   return count;
 }
@@ -95,8 +95,9 @@ void FairPolicy::MakePromises(Core& core) {
     if (app.needs_master && order_.MastersClosed(app.leaf)) continue;
     waiting[app.leaf.value].push_back(slot);
   }
-  for (std::vector<AppSlot>& line : waiting) {
-    const auto before = [&](AppSlot a, AppSlot b) { return order_.Before(books, a, b); };
+  for (const QueueId leaf : books.queues) {
+    std::vector<AppSlot>& line = waiting[leaf.value];
+    const auto before = [&](AppSlot a, AppSlot b) { return order_.Before(leaf, a, b); };
     size_t seen = 0;
     while (!line.empty() && seen < backfill_.most_a_queue()) {
       const auto first = std::min_element(line.begin(), line.end(), before);

@@ -1,4 +1,5 @@
 #include <benchmark/benchmark.h>
+#include <time.h>
 
 #include <string>
 #include <utility>
@@ -22,8 +23,10 @@ constexpr int kPerNode = 8;
 
 class Load {
  public:
-  Load(uint32_t nodes, uint32_t queues, uint32_t apps, int kind) : by_node_(nodes) {
+  Load(uint32_t nodes, uint32_t queues, uint32_t apps, int kind, const model::Wishes& wishes = {})
+      : by_node_(nodes), measured_(wishes.measured_load) {
     FairleadConfig config;
+    config.queues.wishes = wishes;
     for (uint32_t q = 0; q < queues; ++q) {
       model::QueueConfig queue;
       queue.name = "root.q" + std::to_string(q);
@@ -58,8 +61,10 @@ class Load {
     update.node = {next_};
     for (const model::ContainerId& id : by_node_[next_]) update.completed.push_back({id, 0});
     by_node_[next_].clear();
+    events_.clear();
+    if (measured_) events_.push_back(HalfUsed(next_));
     next_ = (next_ + 1) % static_cast<uint32_t>(by_node_.size());
-    events_.assign(1, std::move(update));
+    events_.push_back(std::move(update));
     return Step(events_);
   }
   Scheduler& scheduler() { return *scheduler_; }
@@ -67,6 +72,17 @@ class Load {
 
  private:
   static std::string Rack(uint32_t node) { return "/r" + std::to_string(node / 40); }
+
+  /// What the node's containers use, as it tells with the heartbeat that ends them.
+  static ev::NodeMeasured HalfUsed(uint32_t node) {
+    ev::NodeMeasured told;
+    told.node = {node};
+    told.use.milli_cores = kPerNode * 500;
+    told.use.physical_bytes = kPerNode * (int64_t{512} << 20);
+    told.containers = told.use;
+    told.physical = model::Resources::Of(kPerNode * 1024, kPerNode);
+    return told;
+  }
 
   static ev::Allocate AskOf(uint32_t app, uint32_t nodes, int kind) {
     ev::Allocate call;
@@ -105,6 +121,7 @@ class Load {
 
   std::unique_ptr<Scheduler> scheduler_;
   std::vector<std::vector<model::ContainerId>> by_node_;
+  bool measured_;
   std::vector<ev::Event> events_;
   EffectSink effects_;
   base::Instant now_{};
@@ -134,6 +151,56 @@ BENCHMARK(BM_Grants)
     ->Args({5000, 10, 10, 0})
     ->Args({5000, 100, 10000, 0})
     ->Args({5000, 10000, 10000, 0});
+
+base::Duration ThreadTime() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return base::Duration{int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec};
+}
+
+/// Grants a second of CPU time, and how long they took.
+struct Pace {
+  int64_t grants = 0;
+  base::Duration time;
+
+  void Run(Load& load) {
+    constexpr int kTurns = 500;
+    const base::Duration begin = ThreadTime();
+    for (int i = 0; i < kTurns; ++i) grants += load.Turn();
+    time = time + (ThreadTime() - begin);
+  }
+  double Rate() const { return static_cast<double>(grants) * 1e9 / static_cast<double>(time.ns); }
+};
+
+/// With wishes and without, by turns, so that whatever else the machine does slows both. `wishes`: 0 those that are on
+/// when nothing is set, 1 all, on nodes that tell what they use.
+void BM_GrantsByWishes(benchmark::State& state) {
+  const auto nodes = static_cast<uint32_t>(state.range(0));
+  const auto queues = static_cast<uint32_t>(state.range(1));
+  const auto apps = static_cast<uint32_t>(state.range(2));
+  const auto wishes = model::ParseWishes(state.range(3) == 0 ? "small-jobs,park-masters" : "all");
+  Load plain(nodes, queues, apps, 0);
+  Load wished(nodes, queues, apps, 0, *wishes);
+  for (size_t i = 0; i < plain.nodes(); ++i) {
+    plain.Turn();
+    wished.Turn();
+  }
+  Pace without;
+  Pace with;
+  for (auto _ : state) {
+    without.Run(plain);
+    with.Run(wished);
+  }
+  state.counters["grants/s"] = with.Rate();
+  state.counters["plain grants/s"] = without.Rate();
+}
+BENCHMARK(BM_GrantsByWishes)
+    ->ArgNames({"nodes", "queues", "apps", "wishes"})
+    ->Args({5000, 100, 1000, 0})
+    ->Args({5000, 100, 5000, 0})
+    ->Args({1000, 10, 100, 0})
+    ->Args({5000, 100, 1000, 1})
+    ->Args({5000, 100, 5000, 1});
 
 void BM_Fork(benchmark::State& state) {
   Load load(10'000, 100, 1000, 0);

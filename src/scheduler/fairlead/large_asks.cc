@@ -1,4 +1,8 @@
 #include <algorithm>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "scheduler/fairlead/policy.h"
 
@@ -49,6 +53,67 @@ void FairPolicy::ReserveForLarge(Core& core) {
   }
 }
 
+namespace {
+
+/// Who waits, by leaf. The next one of a leaf is found when it is asked for: O(log applications), where putting all in
+/// order would be most of a review.
+class Lines {
+ public:
+  struct Waiter {
+    OrderKey key;
+    QueueId leaf;
+    AppSlot slot;
+  };
+
+  explicit Lines(std::vector<Waiter> waiters, size_t queues) : waiters_(waiters.size()) {
+    std::vector<size_t> ends(queues + 1);
+    for (const Waiter& one : waiters) ++ends[one.leaf.value + 1];
+    std::partial_sum(ends.begin(), ends.end(), ends.begin());
+    const std::vector<size_t> begins = ends;
+    for (const Waiter& one : waiters) waiters_[ends[one.leaf.value]++] = one;
+    for (size_t leaf = 0; leaf < queues; ++leaf) {
+      if (begins[leaf] == ends[leaf]) continue;
+      lines_.emplace_back(&waiters_[begins[leaf]], ends[leaf] - begins[leaf]);
+      std::make_heap(lines_.back().begin(), lines_.back().end(), After);
+    }
+  }
+
+  /// The first of each leaf, then the second of each, and so on, until `visit` gives false.
+  template <class Visit>
+  void TakeInTurn(const Visit& visit) {
+    while (!lines_.empty()) {
+      for (std::span<Waiter>& line : lines_) {
+        std::pop_heap(line.begin(), line.end(), After);
+        if (!visit(line.back().slot)) return;
+        line = line.first(line.size() - 1);
+      }
+      std::erase_if(lines_, [](std::span<Waiter> line) { return line.empty(); });
+    }
+  }
+
+ private:
+  static bool After(const Waiter& a, const Waiter& b) { return b.key < a.key; }
+
+  std::vector<Waiter> waiters_;
+  std::vector<std::span<Waiter>> lines_;  // heaps
+};
+
+}  // namespace
+
+/// Which shapes have waited for `reservations.after` and would be passed; and their classes.
+std::vector<bool> FairPolicy::RipeShapes(const Books& books, uint64_t& classes) const {
+  std::vector<bool> ripe(books.shapes.size());
+  classes = 0;
+  for (const ShapeId id : books.shapes.tight()) {
+    const Shape& shape = books.shapes[id];
+    if (!shape.blocked || shape.wanted == 0 || books.now < shape.blocked_since + config_.reservations.after) continue;
+    if (!books.shapes.MayBePassed(id, books.types)) continue;
+    ripe[id.value] = true;
+    classes |= books.shapes.ClassOf(id);
+  }
+  return ripe;
+}
+
 /// What comes first in its queue is not passed for ever, however many sizes are asked for: queue after queue, the asks
 /// whose turn it is and for which no node has had room for `reservations.after` get nodes kept for them. O(waiting
 /// applications), and O(nodes) for each of kLooks asks at most.
@@ -57,34 +122,30 @@ void FairPolicy::ReserveInOrder(Core& core) {
   Books& books = core.books();
   const auto most =
       static_cast<size_t>(std::max(1, books.nodes.alive() * config_.small_jobs.nodes_per_thousand / 1000));
-  if (books.shapes.tight().empty() || books.reservations.count() >= most) return;
-  std::vector<std::vector<AppSlot>> waiting(books.queues.size());
-  size_t longest = 0;
+  if (books.reservations.count() >= most) return;
+  uint64_t classes = 0;
+  const std::vector<bool> ripe = RipeShapes(books, classes);
+  if (classes == 0) return;
+  std::vector<Lines::Waiter> waiters;
+  size_t may_want = 0;
   for (const AppSlot slot : books.apps) {
     const App& app = books.apps[slot];
     if (!app.runnable || !app.active || app.classes == 0) continue;
     if (app.needs_master && order_.MastersClosed(app.leaf)) continue;
-    waiting[app.leaf.value].push_back(slot);
-    longest = std::max(longest, waiting[app.leaf.value].size());
+    waiters.push_back({order_.KeyIn(app.leaf, slot), app.leaf, slot});
+    may_want += (app.classes & classes) ? 1 : 0;
   }
-  for (std::vector<AppSlot>& line : waiting) {
-    std::sort(line.begin(), line.end(), [&](AppSlot a, AppSlot b) { return order_.Before(books, a, b); });
-  }
+  if (may_want == 0) return;
   int looks = 0;
-  for (size_t turn = 0; turn < longest; ++turn) {
-    for (const std::vector<AppSlot>& line : waiting) {
-      if (turn >= line.size()) continue;
-      for (Ask& ask : books.apps.asks(line[turn])) {
-        const Shape& shape = books.shapes[ask.shape];
-        if (!shape.blocked || ask.park != Park::kNo || books.now < shape.blocked_since + config_.reservations.after)
-          continue;
-        if (HasTimetable(ask)) continue;
-        if (ask.count <= ask.reserved || !books.shapes.MayBePassed(ask.shape, books.types)) continue;
-        if (++looks > kLooks || books.reservations.count() >= most) return;
-        ReserveFor(core, line[turn], ask);
-      }
+  Lines(std::move(waiters), books.queues.size()).TakeInTurn([&](AppSlot slot) {
+    if (!(books.apps[slot].classes & classes)) return true;
+    for (Ask& ask : books.apps.asks(slot)) {
+      if (!ripe[ask.shape.value] || ask.park != Park::kNo || ask.count <= ask.reserved || HasTimetable(ask)) continue;
+      if (++looks > kLooks || books.reservations.count() >= most) return false;
+      ReserveFor(core, slot, ask);
     }
-  }
+    return --may_want > 0;
+  });
 }
 
 /// A node for one more container of the ask, if its queue's limits allow it.

@@ -1,5 +1,7 @@
 #include "scheduler/fairlead/order.h"
 
+#include <algorithm>
+
 namespace fairlead::scheduler::native {
 namespace {
 
@@ -140,6 +142,9 @@ void FairOrder::CountPast(const Books& books) {
 }
 
 void FairOrder::RestartAges(const Books& books) {
+  const base::Instant old_before = small_jobs_.OldBefore(books.now);
+  const auto old = [&](AppSlot slot) { return small_jobs_.IsOld(slot, old_before); };
+  if (std::none_of(books.apps.begin(), books.apps.end(), old)) return;
   std::vector<uint64_t> sharers(books.queues.size());
   for (const AppSlot slot : books.apps) {
     const App& app = books.apps[slot];
@@ -147,12 +152,13 @@ void FairOrder::RestartAges(const Books& books) {
   }
   for (const AppSlot slot : books.apps) {
     const App& app = books.apps[slot];
-    if (app.classes == 0 || app.used == app.master_used) continue;
+    if (!old(slot) || app.classes == 0 || app.used == app.master_used) continue;
     const Share own = books.queues.ShareOf(model::OrderPolicy::kDrf, app.used);
     const Share all = books.queues.ShareOf(model::OrderPolicy::kDrf, books.queues[app.leaf].used);
     const unsigned __int128 parts = static_cast<unsigned __int128>(own.used) * sharers[app.leaf.value];
     if (parts * all.of < static_cast<unsigned __int128>(all.used) * own.of) continue;
-    if (small_jobs_.RestartAge(slot, books.now)) Refresh(books, slot);
+    small_jobs_.RestartAge(slot, books.now);
+    Refresh(books, slot);
   }
 }
 
@@ -237,12 +243,8 @@ AppSlot FairOrder::FirstIn(QueueId leaf, uint64_t servable) const {
   const AppSlot starting{branch.masters_closed ? UINT32_MAX : branch.starting.First(servable)};
   if (!running.valid()) return starting;
   if (!starting.valid()) return running;
-  const OrderKey& a = branch.order.key(seats_[running.value].slot);
-  const OrderKey& b = branch.starting.key(seats_[starting.value].slot);
-  return b < a ? starting : running;
+  return KeyIn(leaf, starting) < KeyIn(leaf, running) ? starting : running;
 }
-
-bool FairOrder::Before(const Books& books, AppSlot a, AppSlot b) const { return KeyOf(books, a) < KeyOf(books, b); }
 
 void FairOrder::Prefetch(const Books& books, AppSlot slot) const {
   const Seat& seat = seats_[slot.value];

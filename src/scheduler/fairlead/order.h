@@ -60,8 +60,13 @@ class FairOrder {
   AppSlot First(const Books& books, uint64_t& servable) const;
   /// The same in one leaf; not valid when there is none. Without its queues' limits.
   AppSlot FirstIn(QueueId leaf, uint64_t servable) const;
+  /// Where the application stands among those of its leaf.
+  const OrderKey& KeyIn(QueueId leaf, AppSlot slot) const {
+    const Seat& seat = seats_[slot.value];
+    return (seat.starting ? branches_[leaf.value].starting : branches_[leaf.value].order).key(seat.slot);
+  }
   /// Both in one leaf.
-  bool Before(const Books& books, AppSlot a, AppSlot b) const;
+  bool Before(QueueId leaf, AppSlot a, AppSlot b) const { return KeyIn(leaf, a) < KeyIn(leaf, b); }
   uint64_t Blocked(QueueId queue) const { return branches_[queue.value].blocked; }
 
   const PastUse& past_use() const { return past_use_; }

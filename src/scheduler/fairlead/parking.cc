@@ -44,18 +44,32 @@ bool OnlyWaits(const App& app) {
 
 }  // namespace
 
+/// Leaves where some master may be ended: mostly none, for the new ones start where something ends.
+std::vector<bool> FairPolicy::LeavesToPark(const Books& books) const {
+  std::vector<bool> leaves(books.queues.size());
+  for (const AppSlot slot : books.apps) {
+    const App& app = books.apps[slot];
+    if (app.needs_master || leaves[app.leaf.value] || !order_.small_jobs().MayPark(slot)) continue;
+    if (!NewMasterOf(books, app, config_.small_jobs.park_within).valid() || !OnlyWaits(app)) continue;
+    leaves[app.leaf.value] = MayTakeFrom(books.queues, app.leaf);
+  }
+  return leaves;
+}
+
 void FairPolicy::ParkMasters(Core& core) {
   const Books& books = core.books();
+  const std::vector<bool> leaves = LeavesToPark(books);
+  if (std::find(leaves.begin(), leaves.end(), true) == leaves.end()) return;
   std::vector<std::vector<AppSlot>> waiting(books.queues.size());
   for (const AppSlot slot : books.apps) {
     const App& app = books.apps[slot];
-    if (app.runnable && app.active && OnlyWaits(app)) waiting[app.leaf.value].push_back(slot);
+    if (leaves[app.leaf.value] && app.runnable && app.active && OnlyWaits(app)) waiting[app.leaf.value].push_back(slot);
   }
   for (const QueueId leaf : books.queues) {
     std::vector<AppSlot>& line = waiting[leaf.value];
     const size_t may_wait = order_.MastersClosed(leaf) ? std::min(kMayWait, (line.size() + 1) / 2) : kMayWait;
-    if (line.size() <= may_wait || !MayTakeFrom(books.queues, leaf)) continue;
-    std::sort(line.begin(), line.end(), [&](AppSlot a, AppSlot b) { return order_.Before(books, a, b); });
+    if (line.size() <= may_wait) continue;
+    std::sort(line.begin(), line.end(), [&](AppSlot a, AppSlot b) { return order_.Before(leaf, a, b); });
     Resources most = books.queues.MasterLimits(leaf);
     for (int64_t& amount : most.amount) amount /= kPart;
     Resources wait;

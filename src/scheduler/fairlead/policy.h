@@ -157,6 +157,7 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
   // large_asks.cc
   /// Promises keep room for its turn, not reservations.
   bool HasTimetable(const Ask& ask) const { return backfill_.on() && !backfill_.Unknown(ask.serial); }
+  std::vector<bool> RipeShapes(const Books& books, uint64_t& classes) const;
   void Review(Core& core);
   void ReserveForLarge(Core& core);
   void ReserveInOrder(Core& core);
@@ -165,6 +166,7 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
   NodeIndex NodeToReserve(const Books& books, AppSlot slot, const Ask& ask) const;
 
   // parking.cc
+  std::vector<bool> LeavesToPark(const Books& books) const;
   void ParkMasters(Core& core);
 
   // preemption.cc

@@ -53,14 +53,6 @@ void SmallJobs::MasterParked(AppSlot slot) {
   jobs_[slot.value].remembered = jobs_[slot.value].left;
 }
 
-bool SmallJobs::RestartAge(AppSlot slot, base::Instant now) {
-  constexpr int64_t kSteps = 8;  // of the bound: turns do not change all the time, and of most jobs never
-  base::Instant& came = jobs_[slot.value].came;
-  if ((now - came).ns <= bound_.ns / kSteps) return false;
-  came = now;
-  return true;
-}
-
 /// Takes the job's work out of its lane and puts it in again.
 void SmallJobs::Count(Job& job, uint64_t left) {
   if (job.left == left) return;

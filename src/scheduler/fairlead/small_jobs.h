@@ -52,8 +52,11 @@ class SmallJobs {
   /// Its master is never ended: it is older than the books know.
   void SetRun(AppSlot slot, int64_t run_ms) { jobs_[slot.value].run_ms = run_ms; }
   void KeepMaster(AppSlot slot) { jobs_[slot.value].parked = true; }
-  /// The application has its part: its age counts from now on. False: it was counted from about now already.
-  bool RestartAge(AppSlot slot, base::Instant now);
+  /// Whose age is counted from before then is old; so turns do not change all the time, and of most jobs never.
+  base::Instant OldBefore(base::Instant now) const { return {now.ns - bound_.ns / kAgeSteps}; }
+  bool IsOld(AppSlot slot, base::Instant old_before) const { return jobs_[slot.value].came < old_before; }
+  /// The application has its part: its age counts from now on.
+  void RestartAge(AppSlot slot, base::Instant now) { jobs_[slot.value].came = now; }
   /// Its master may be ended, and was not yet.
   bool MayPark(AppSlot slot) const { return jobs_[slot.value].restartable && !jobs_[slot.value].parked; }
 
@@ -67,6 +70,7 @@ class SmallJobs {
   static constexpr uint64_t kHalf = 20'000'000;
   static constexpr uint64_t kMost = uint64_t{1} << 44;
   static constexpr size_t kLevels = 46;
+  static constexpr int64_t kAgeSteps = 8;  // of the bound
 
   struct Job {
     AppIndex app;
