@@ -234,14 +234,21 @@ def chosen(arguments):
     return [name for name, files in FILES.items() if len(found[name]) == len(files)]
 
 
+def count(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text}: at least 1")
+    return number
+
+
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__)
+    parser = argparse.ArgumentParser(usage=__doc__.replace("%", "%%"))
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("set", choices=SETS, nargs="?")
     parser.add_argument("--data", type=pathlib.Path)
     parser.add_argument("--generated", action="store_true")
-    parser.add_argument("--seeds", type=int)
-    parser.add_argument("--jobs", type=int)
+    parser.add_argument("--seeds", type=count)
+    parser.add_argument("--jobs", type=count)
     parser.add_argument("--promises", type=int, default=1, help="fairlead.scheduler.backfill.promises")
     parser.add_argument("--slack-percent", type=int, default=4000, help="fairlead.scheduler.backfill.slack-percent")
     arguments = parser.parse_args()

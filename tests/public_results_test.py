@@ -74,6 +74,16 @@ class Public(unittest.TestCase):
             self.assertTrue(all(0 <= float(bar.get("width")) <= 380 for bar in bars), name)
         self.assertTrue(all(row["late"] == 0 for row in (one["further"] for one in rows if one["name"].startswith("philly"))))
 
+    def test_help_and_wrong_words(self):
+        done = public(self.out, "--help")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertIn("--data DIR", done.stdout)
+        for words, said in ((("--seeds", 0), "--seeds"), (("--jobs", -5), "--jobs"), (("nowhere",), "nowhere")):
+            done = public(self.out, *words, "--data", self.data)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(said, done.stderr)
+            self.assertNotIn("Traceback", done.stderr)
+
     def test_what_is_not_there_is_left_out_by_name(self):
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "deep").mkdir()
