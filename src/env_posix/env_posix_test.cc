@@ -549,6 +549,30 @@ TEST(PosixConfinedFiles, WritesPlainFilesBelowTheRootAndNothingElse) {
   EXPECT_EQ(*disk->ReadFile(directory / "secret", 100), "s");
 }
 
+TEST(PosixConfinedFiles, AreShortenedAndNotMadeByThat) {
+  const TestDirectory root;
+  const auto disk = MakePosixDisk();
+  const auto files = MakePosixConfinedFiles();
+  ASSERT_TRUE(files->WriteAt(root.path(), "f", 0, "abcdef").ok());
+  EXPECT_TRUE(files->Shorten(root.path(), "f", 9).ok());
+  EXPECT_EQ(*disk->ReadFile(root / "f", 100), "abcdef");
+  EXPECT_TRUE(files->Shorten(root.path(), "f", 2).ok());
+  EXPECT_EQ(*disk->ReadFile(root / "f", 100), "ab");
+  ASSERT_EQ(::symlink((root / "f").c_str(), (root / "link").c_str()), 0);
+  EXPECT_EQ(files->Shorten(root.path(), "link", 0).error().code, ELOOP);
+  EXPECT_EQ(files->Shorten(root.path(), "missing", 0).error().code, ENOENT);
+  EXPECT_EQ(*disk->ReadFile(root / "f", 100), "ab");
+}
+
+TEST(PosixConfinedFiles, AreForEverybodyToReadWhateverTheUmask) {
+  const TestDirectory root;
+  const mode_t before = ::umask(0077);
+  const bool written = MakePosixConfinedFiles()->WriteAt(root.path(), "f", 0, "x").ok();
+  ::umask(before);
+  ASSERT_TRUE(written);
+  EXPECT_EQ(static_cast<unsigned>(std::filesystem::status(root / "f").permissions()), 0644u);
+}
+
 TEST(PosixDisk, TreesAreRemovedByTwoAtOnce) {
   const TestDirectory root;
   const auto disk = MakePosixDisk();

@@ -21,24 +21,43 @@ class PosixConfinedFiles final : public env::ConfinedFiles {
   base::Status WriteAt(const std::string& root, const std::string& relative, uint64_t offset,
                        std::string_view bytes) override {
     const std::string path = root + "/" + relative;
+    const Descriptor file(Open(root, relative, O_CREAT));
+    if (!file.valid()) return WriteError(path);
+    if (offset == 0 && !CutAt(file.get(), 0)) return WriteError(path);
+    return Write(file.get(), offset, bytes, path);
+  }
+
+  base::Status Shorten(const std::string& root, const std::string& relative, uint64_t bytes) override {
+    const Descriptor file(Open(root, relative, 0));
+    const bool cut = file.valid() && CutAt(file.get(), static_cast<off_t>(bytes));
+    return cut ? base::Status() : WriteError(root + "/" + relative);
+  }
+
+ private:
+  /// A plain file with one name, which everybody may read; or -1 and errno. `makes`: O_CREAT, or 0.
+  static int Open(const std::string& root, const std::string& relative, int makes) {
     const size_t slash = relative.rfind('/');
     const std::string parent = slash == std::string::npos ? "." : relative.substr(0, slash);
     const std::string name = slash == std::string::npos ? relative : relative.substr(slash + 1);
     const Descriptor directory(OpenConfined(root, parent, O_PATH | O_DIRECTORY));
-    if (!directory.valid()) return WriteError(path);
+    if (!directory.valid()) return -1;
     // Not blocking: it may be a pipe that somebody has put there.
-    constexpr int kFlags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-    const Descriptor file(::openat(directory.get(), name.c_str(), kFlags, kMode));
-    if (!file.valid()) return WriteError(path);
+    const int flags = O_WRONLY | makes | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    Descriptor file(::openat(directory.get(), name.c_str(), flags, kMode));
     struct stat info {};
-    if (::fstat(file.get(), &info) < 0) return WriteError(path);
+    if (!file.valid() || ::fstat(file.get(), &info) < 0) return -1;
     // A second name may be a file of somebody else's.
-    if (!S_ISREG(info.st_mode) || info.st_nlink != 1) return WriteError(path, EPERM);
-    if (offset == 0 && info.st_size > 0 && ::ftruncate(file.get(), 0) < 0) return WriteError(path);
-    return Write(file.get(), offset, bytes, path);
+    if (!S_ISREG(info.st_mode) || info.st_nlink != 1) return errno = EPERM, -1;
+    // The umask of a service that keeps its state to itself took that away.
+    if ((info.st_mode & kMode) != kMode && ::fchmod(file.get(), kMode) < 0) return -1;
+    return file.Release();
   }
 
- private:
+  static bool CutAt(int file, off_t bytes) {
+    struct stat info {};
+    return ::fstat(file, &info) == 0 && (info.st_size <= bytes || ::ftruncate(file, bytes) == 0);
+  }
+
   static base::Status Write(int file, uint64_t offset, std::string_view bytes, const std::string& path) {
     while (!bytes.empty()) {
       const ssize_t n = ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));

@@ -246,4 +246,14 @@ base::Status SimDisk::WriteAt(const std::string& root, const std::string& relati
   return {};
 }
 
+base::Status SimDisk::Shorten(const std::string& root, const std::string& relative, uint64_t bytes) {
+  if (LeavesRoot(relative)) return Errno(relative, EXDEV);
+  const std::string path = Normalize(root + "/" + relative);
+  if (const base::Status good = CheckWrite(path); !good.ok()) return good;
+  const Node* node = FindNode(path);
+  if (node == nullptr || node->directory) return Errno(path, node == nullptr ? ENOENT : EISDIR);
+  if (node->bytes->size() > bytes) node->bytes->resize(bytes);
+  return {};
+}
+
 }  // namespace fairlead::env_sim

@@ -37,6 +37,7 @@ class SimDisk final : public env::Disk, public env::ConfinedFiles {
   base::Result<bool> RemoveBeneath(const std::string& root, const std::string& relative) override;
   base::Status WriteAt(const std::string& root, const std::string& relative, uint64_t offset,
                        std::string_view bytes) override;
+  base::Status Shorten(const std::string& root, const std::string& relative, uint64_t bytes) override;
 
  private:
   friend class SimFile;

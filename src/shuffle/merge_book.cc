@@ -173,6 +173,7 @@ std::optional<PushAnswer> MergeBook::Begin(Push& push) {
   if (app == nullptr) return PushAnswer{PushCode::kSuccess, NotRegistered(header.app_id), true};
   if (header.app_attempt_id != app->attempt) {
     ++app->use.refused;
+    ++counters_.pushes_of_other_attempts;
     return PushAnswer{PushCode::kTooOldAttempt, {}, true};
   }
   if (header.map_index < 0) {
@@ -189,6 +190,7 @@ std::optional<PushAnswer> MergeBook::Begin(Push& push) {
   if (!Lost(*push.entry)) return std::nullopt;
   push.entry.reset();
   ++app->use.refused;
+  ++counters_.pushes_to_lost;
   return PushAnswer{
       PushCode::kSuccess,
       "java.lang.IllegalStateException: IOExceptions exceeded the threshold when merging " + PushName(header), true};
@@ -217,10 +219,12 @@ void MergeBook::Open(Push& push, App& app) {
   const auto [place, added] = app.shuffles.try_emplace(header.shuffle_id);
   Shuffle& shuffle = place->second;
   if (!added && shuffle.merge_id > header.shuffle_merge_id) {
+    ++counters_.pushes_stale;
     push.refused = PushCode::kStale;
     return;
   }
   if (!added && shuffle.merge_id == header.shuffle_merge_id && shuffle.finished) {
+    ++counters_.pushes_late;
     push.refused = PushCode::kTooLate;
     return;
   }
@@ -230,7 +234,9 @@ void MergeBook::Open(Push& push, App& app) {
   if (entry == nullptr || Lasting() > limits_.memory_bytes / 8 * 5) {
     ++counters_.pushes_limited;
     push.refused = PushCode::kTooLate;
-  } else if (!entry->partition.Has(header.map_index)) {
+  } else if (entry->partition.Has(header.map_index)) {
+    ++counters_.pushes_twice;
+  } else {
     push.entry = entry;
   }
 }
@@ -301,6 +307,7 @@ PushAnswer MergeBook::End(Push& push) {
   CountDeferred(push, before);
   const PushCode code = LateOrStale(push);
   ++(code == PushCode::kStale ? counters_.stale_block_pushes : counters_.late_block_pushes);
+  ++(code == PushCode::kStale ? counters_.pushes_stale : counters_.pushes_late);
   counters_.ignored_block_bytes += static_cast<uint64_t>(push.received);
   if (app != nullptr) ++app->use.refused;
   return PushAnswer{code, {}, false};
@@ -309,6 +316,7 @@ PushAnswer MergeBook::End(Push& push) {
 PushAnswer MergeBook::EndOpen(Push& push, MergeEntry& entry, App& app) {
   if (Lost(entry)) {
     ++app.use.refused;
+    ++counters_.pushes_to_lost;
     return {PushCode::kSuccess,
             "java.io.IOException: Failure post-processing complete stream; failing this rpc and leaving channel active",
             false};
@@ -324,7 +332,10 @@ PushAnswer MergeBook::EndOpen(Push& push, MergeEntry& entry, App& app) {
     return {};
   }
   counters_.ignored_block_bytes += static_cast<uint64_t>(push.received);
-  if (outcome == PushOutcome::kDuplicate) return {};
+  if (outcome == PushOutcome::kDuplicate) {
+    ++counters_.pushes_twice;
+    return {};
+  }
   ++counters_.block_append_collisions;
   ++app.use.refused;
   return {PushCode::kCollision, {}, false};
@@ -372,15 +383,23 @@ base::Result<MergeBook::Finishing> MergeBook::Finalize(const FinalizeShuffleMerg
   return out;
 }
 
-std::vector<StoreRow> MergeBook::Finished(const FinalizeShuffleMerge& request, std::vector<int32_t> reduce_ids) {
+void MergeBook::NotFinished() {
+  ++counters_.write_failures;
+  ++counters_.partitions_lost;
+}
+
+std::optional<std::vector<StoreRow>> MergeBook::Finished(const FinalizeShuffleMerge& request,
+                                                         std::vector<int32_t> reduce_ids) {
   App* app = FindApp(request.app_id);
-  if (app == nullptr || app->attempt != request.app_attempt_id) return {};
+  // Its directories go, or are a later attempt's, which may write files of these names.
+  if (app == nullptr || app->attempt != request.app_attempt_id) return std::vector<StoreRow>();
   const auto shuffle = app->shuffles.find(request.shuffle_id);
-  const bool still = shuffle != app->shuffles.end() && shuffle->second.merge_id == request.shuffle_merge_id;
-  if (!still) return {};
+  const bool still = shuffle != app->shuffles.end() && shuffle->second.merge_id == request.shuffle_merge_id &&
+                     !shuffle->second.removed;
+  if (!still) return std::nullopt;
   counters_.partitions_finished += reduce_ids.size();
   shuffle->second.reduce_ids = reduce_ids;
-  return {
+  return std::vector{
       ShuffleRow(request.app_id, request.shuffle_id, {app->attempt, request.shuffle_merge_id, std::move(reduce_ids)})};
 }
 

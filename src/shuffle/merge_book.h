@@ -73,8 +73,14 @@ struct MergeCounters {
   uint64_t blocks_merged = 0;
   uint64_t pushes_cut = 0;      // connections that ended within a block
   uint64_t pushes_limited = 0;  // refused because of MergeLimits
+  // Why others were not merged. Spark's two meters mix these, and count what is refused at once apart from the rest.
+  uint64_t pushes_late = 0;
+  uint64_t pushes_stale = 0;
+  uint64_t pushes_twice = 0;  // merged already, which is a success
+  uint64_t pushes_of_other_attempts = 0;
+  uint64_t pushes_to_lost = 0;
   uint64_t write_failures = 0;
-  uint64_t partitions_lost = 0;  // given up after too many of them
+  uint64_t partitions_lost = 0;  // given up after too many of them, or after one at the end
   uint64_t partitions_finished = 0;
 };
 
@@ -140,9 +146,12 @@ class MergeBook {
   };
   /// From now on its pushes are too late. The error is the first line of Spark's exception.
   base::Result<Finishing> Finalize(const wire::spark_shuffle::FinalizeShuffleMerge& request);
-  /// The files of these partitions are written: what is stored before anybody is told.
-  std::vector<model::StoreRow> Finished(const wire::spark_shuffle::FinalizeShuffleMerge& request,
-                                        std::vector<int32_t> reduce_ids);
+  /// The last write of such a partition failed: it is given up.
+  void NotFinished();
+  /// The files of these partitions are written: what is stored before anybody is told. nullopt: the merge was removed
+  /// or replaced meanwhile, and its files go.
+  std::optional<std::vector<model::StoreRow>> Finished(const wire::spark_shuffle::FinalizeShuffleMerge& request,
+                                                       std::vector<int32_t> reduce_ids);
   struct Removal {
     std::vector<MergeEntryRef> dropped;
     std::vector<std::string> names;  // files that were finished

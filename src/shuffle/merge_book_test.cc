@@ -92,6 +92,7 @@ TEST_F(MergeBookTest, ALaterMergeTakesTheStoredEndOfAnEarlierOneAway) {
   const auto outdated = book_.TakeOutdated();
   ASSERT_EQ(outdated.rows.size(), 1u);
   EXPECT_TRUE(outdated.rows[0].remove);
+  EXPECT_FALSE(book_.Finished({"app", -1, 0, 0}, {0})) << "replaced while it ended";
   book_.Cut(later);
 }
 
@@ -122,13 +123,31 @@ TEST_F(MergeBookTest, RemovalsAreOfTheLatestMergeOrALaterOne) {
   const auto finishing = Finalize(3);
   ASSERT_TRUE(finishing.ok());
   const FinalizeShuffleMerge request{"app", -1, 0, 3};
-  EXPECT_EQ(book_.Finished(request, {4}).size(), 1u);
+  EXPECT_EQ(book_.Finished(request, {4})->size(), 1u);
   const auto removed = book_.RemoveMerge({"app", -1, 0, -1});
   ASSERT_TRUE(removed.ok());
   EXPECT_THAT(removed->names, ElementsAre("shuffleMerged_app_0_3_4"));
+  EXPECT_FALSE(book_.Finished(request, {4})) << "removed while it ended";
   EXPECT_EQ(Code(2, 4, 3), PushCode::kTooLate);
   EXPECT_EQ(RemoveError(7), "");
   EXPECT_EQ(Code(2, 4, 6), PushCode::kStale);
+}
+
+TEST_F(MergeBookTest, EachPushIsCountedByTheReasonForWhichItIsNotMerged) {
+  EXPECT_EQ(Code(1, 0, 1), PushCode::kSuccess);
+  EXPECT_EQ(Code(1, 0, 1), PushCode::kSuccess);
+  EXPECT_EQ(Code(1, 0, 0), PushCode::kStale);
+  EXPECT_EQ(Whole(PushOf(1, 0, 1, 0, 3), "x").code, PushCode::kTooOldAttempt);
+  const auto finishing = Finalize(1);
+  ASSERT_TRUE(finishing.ok());
+  EXPECT_EQ(Code(2, 0, 1), PushCode::kTooLate);
+  const MergeCounters& counters = book_.counters();
+  EXPECT_EQ(counters.pushes_twice, 1u);
+  EXPECT_EQ(counters.pushes_stale, 1u);
+  EXPECT_EQ(counters.pushes_of_other_attempts, 1u);
+  EXPECT_EQ(counters.pushes_late, 1u);
+  EXPECT_EQ(counters.late_block_pushes, 3u) << "Spark's meter has all that was thrown away from its begin";
+  EXPECT_EQ(counters.stale_block_pushes, 0u) << "and here what became stale on its way";
 }
 
 TEST_F(MergeBookTest, ALaterAttemptForgetsTheEarlier) {
@@ -150,7 +169,9 @@ TEST_F(MergeBookTest, WhatIsStoredComesBackAndNothingElse) {
   ASSERT_FALSE(before.Begin(push));
   EXPECT_EQ(before.End(push).code, PushCode::kSuccess);
   ASSERT_TRUE(before.Finalize({"app", 1, 0, 3}).ok());
-  for (model::StoreRow& row : before.Finished({"app", 1, 0, 3}, {4})) rows.push_back(std::move(row));
+  const auto ended = before.Finished({"app", 1, 0, 3}, {4});
+  ASSERT_TRUE(ended);
+  rows.insert(rows.end(), ended->begin(), ended->end());
   MergeBook after{MergeLimits{}};
   const std::vector<std::string> roots = {"/data"};
   for (const model::StoreRow& row : rows) ASSERT_TRUE(after.Restore(row.table, row.key, row.value, roots).ok());

@@ -85,6 +85,7 @@ MergedFiles MergedPartition::Finish() {
 MergedPartition::Unwritten MergedPartition::Take() {
   Unwritten out{in_file_, std::exchange(tail_, {})};
   in_file_ += static_cast<int64_t>(out.bytes.size());
+  taken_ = std::max(taken_, in_file_);
   return out;
 }
 

@@ -59,6 +59,8 @@ class MergedPartition {
   size_t unwritten() const { return tail_.size(); }
   /// Takes what the file does not have. One such write at a time.
   Unwritten Take();
+  /// Bytes of a block that was cut may be in the file behind those of merged blocks.
+  bool overhangs() const { return taken_ > end_; }
   /// The write failed; the bytes that still count are to be written again.
   void GiveBack(Unwritten unwritten);
 
@@ -74,6 +76,7 @@ class MergedPartition {
   const int64_t chunk_bytes_min_;
   int64_t end_ = 0;          // of merged blocks
   int64_t in_file_ = 0;      // tail_ begins there
+  int64_t taken_ = 0;        // the furthest that the file may reach
   std::string tail_;         // merged blocks, and those bytes of the current one that have come
   int32_t current_ = -1;     // map whose block is being written
   int32_t last_map_ = -1;    // the last that was merged

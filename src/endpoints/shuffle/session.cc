@@ -172,6 +172,7 @@ void Session::OnUpload(const Frame& frame) {
     if (!without_a_word) Fail(message.error().message);
   } else if (const auto* push = std::get_if<messages::PushBlockStream>(&*message)) {
     if (MayUse(push->app_id)) {
+      ++counters_.push_requests;
       if (host_.Merges()) return BeginPush(frame, *push);
       Fail(kNoMerge);
     }
@@ -184,7 +185,6 @@ void Session::OnUpload(const Frame& frame) {
 
 /// Requests behind it are read on: a client has many small blocks on their way.
 void Session::BeginPush(const Frame& frame, messages::PushBlockStream push) {
-  ++counters_.push_requests;
   ++pushes_;
   pusher_ = true;
   pushing_ = true;

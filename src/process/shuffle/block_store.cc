@@ -166,12 +166,17 @@ BlockResult BlockStore::OpenShuffle(const Executor& executor, const BlockRef& bl
   return out;
 }
 
-/// RemoteBlockPushResolver.getMergedBlockData: the data file is looked for before its index.
+/// RemoteBlockPushResolver.getMergedBlockData: that the data file is missing is said before that its index is. But a
+/// merge may be going on: only once the index is there is the data file whole, and kept open.
 BlockResult BlockStore::OpenMerged(const Executor& dirs, const BlockRef& block, base::Instant now, Access access) {
   Entry& entry = Touch({dirs.generation, block.map_id, block.shuffle_id, block.merge_id, false}, now);
   const std::string data_name = DataFileName(block);
-  const base::Result<std::shared_ptr<OpenFile>> data =
-      entry.data ? entry.data : OpenData(dirs, data_name, entry, access);
+  const std::string index_name = IndexFileName(block);
+  ++(entry.has_index ? counters_.index_hits : counters_.index_misses);
+  const base::Status index = entry.has_index ? base::Status{} : LoadIndex(dirs, index_name, entry, access);
+  const base::Result<std::shared_ptr<OpenFile>> data = entry.data   ? entry.data
+                                                       : index.ok() ? OpenData(dirs, data_name, entry, access)
+                                                                    : OpenBelow(dirs, data_name, access);
   BlockResult out;
   if (!data.ok()) {
     out = WantsDisk(data.error()) ? Later()
@@ -180,9 +185,6 @@ BlockResult BlockStore::OpenMerged(const Executor& dirs, const BlockRef& block, 
     Shrink();
     return out;
   }
-  const std::string index_name = IndexFileName(block);
-  const base::Status index = entry.has_index ? base::Status{} : LoadIndex(dirs, index_name, entry, access);
-  ++(entry.has_index ? counters_.index_hits : counters_.index_misses);
   const auto range = index.ok() ? entry.index.Range(block.start, block.end) : std::nullopt;
   if (!index.ok()) {
     out = WantsDisk(index.error()) ? Later()

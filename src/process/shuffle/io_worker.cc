@@ -236,6 +236,7 @@ void IoWorker::Tick() {
     blocks_.NoteTrouble(disk,
                         {"no answer for " + std::to_string(config_.disk_silence_max.millis()) + " ms", ETIMEDOUT});
   }
+  if (counters_.push_requests > 0 && owner_.merges() == nullptr) owner_.NotePushRefused();
   const bool drain_over = now >= drain_until_;
   std::vector<uint64_t> idle;
   for (const auto& [id, connection] : connections_) {

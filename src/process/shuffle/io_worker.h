@@ -67,6 +67,8 @@ class RegistryOwner {
   virtual void FilesRemoved(uint64_t generation) = 0;
   /// nullptr: pushed blocks are not merged.
   virtual MergeOwner* merges() { return nullptr; }
+  /// Blocks were pushed all the same; said again and again.
+  virtual void NotePushRefused() {}
 };
 
 /// The connections of one loop. Single-threaded; what other threads want of it goes through its loop.

@@ -350,7 +350,11 @@ void Merger::WriteEnd(const std::shared_ptr<Ending>& ending) {
   auto finishes = std::make_shared<std::vector<Finish>>();
   std::map<uint32_t, std::vector<size_t>> by_root;
   for (const MergeEntryRef& entry : ending->entries) {
-    if (book_.Lost(*entry) || entry->partition.maps().empty()) continue;
+    if (book_.Lost(*entry)) continue;
+    if (entry->partition.maps().empty()) {
+      RemoveFiles(entry->dirs, {entry->name});  // of pushes that were cut
+      continue;
+    }
     by_root[RootOf(*entry->dirs, entry->name)].push_back(finishes->size());
     finishes->push_back({entry, {}, {}, {}, {}});
   }
@@ -380,6 +384,10 @@ void Merger::WriteFiles(env::ConfinedFiles& files, const std::vector<std::string
   if (makes || !one.tail.bytes.empty()) {
     one.written = WriteTo(files, roots, dirs, name + ".data", one.tail.offset, one.tail.bytes);
   }
+  if (one.written.ok() && one.entry->partition.overhangs()) {
+    const auto place = Confine(dirs, name + ".data");  // as before
+    one.written = files.Shorten(roots[place->root], place->below_root, static_cast<uint64_t>(one.status.bytes));
+  }
   if (one.written.ok()) one.written = WriteTo(files, roots, dirs, name + ".meta", 0, one.files.meta);
   if (one.written.ok()) one.written = WriteTo(files, roots, dirs, name + ".index", 0, IndexBytes(one.files.offsets));
 }
@@ -391,22 +399,29 @@ void Merger::Answer(const std::shared_ptr<Ending>& ending, std::vector<Finish>& 
   for (Finish& one : finishes) {
     if (!one.written.ok()) {
       NoteFailure(one.entry->name, one.written.error());
+      book_.NotFinished();
       RemoveFiles(one.entry->dirs, {one.entry->name});
       continue;
     }
     reduce_ids.push_back(one.status.reduce_id);
     statuses.push_back(std::move(one.status));
   }
+  const auto& request = ending->request;
+  auto rows = book_.Finished(request, std::move(reduce_ids));
+  if (!rows) {
+    for (const Finish& one : finishes) RemoveFiles(one.entry->dirs, {one.entry->name});
+    statuses.clear();
+    rows.emplace();
+  }
   for (const MergeEntryRef& entry : ending->entries) book_.Release(*entry);
   ending->entries.clear();
-  const auto& request = ending->request;
   std::string body = wire::spark_shuffle::EncodeMessage(
       wire::spark_shuffle::MakeMergeStatuses(request.shuffle_id, request.shuffle_merge_id, statuses));
   log_.Info("A shuffle's merge has ended", {{"app", request.app_id},
                                             {"shuffle", std::to_string(request.shuffle_id)},
-                                            {"partitions", std::to_string(reduce_ids.size())}});
+                                            {"partitions", std::to_string(statuses.size())}});
   Follow();
-  Commit(book_.Finished(request, std::move(reduce_ids)), [ending, body = std::move(body)](const std::string& error) {
+  Commit(*std::move(rows), [ending, body = std::move(body)](const std::string& error) {
     ending->done(error.empty() ? base::Result<std::string>(body) : base::Result<std::string>(base::Error{error}));
   });
 }

@@ -200,6 +200,8 @@ TEST_F(MergingService, AnEndThatCannotBeStoredOrWrittenClaimsNothing) {
   Push(*client, 1, 0, "aaa");
   Faults().SetFreeBytes(0);
   EXPECT_THAT(Finalize(*client), IsEmpty()) << "the disk is full";
+  EXPECT_EQ(service_->merger()->book().counters().write_failures, 1u);
+  EXPECT_EQ(service_->merger()->book().counters().partitions_lost, 1u);
   Faults().SetFreeBytes(1 << 30);
   Push(*client, 1, 0, "aaa", 1);
   world_.faults().store_failure = 1;
@@ -226,6 +228,66 @@ TEST_F(MergingService, ADiskThatIsFullInMidMergeLosesThosePartitionsAndNoOthers)
   const auto statuses = Finalize(*again);
   ASSERT_EQ(statuses.size(), 1u);
   EXPECT_EQ(statuses[0].bytes, 12'002);
+}
+
+TEST_F(MergingService, NoFileKeepsBytesOfAPushThatWasCut) {
+  config_.merge_limits.memory_bytes = 20'000;
+  Start();
+  const auto client = Connect();
+  Ask(*client, MergeRegistration());
+  EXPECT_EQ(Push(*client, 1, 0, std::string(1'000, 'x')), "0");
+  for (const int32_t reduce : {0, 1}) {
+    const auto cut = Connect();
+    cut->Send(PushFrame(2, reduce, 15'000) + std::string(12'000, 'y'));
+    Run(Duration::Millis(100));
+    EXPECT_GE(Merged(".data", reduce).size(), 12'000u) << "written before its end";
+  }
+  Run(Duration::Millis(100));
+  const auto statuses = Finalize(*client);
+  ASSERT_EQ(statuses.size(), 1u);
+  EXPECT_EQ(Merged(".data", 0).size(), 1'000u);
+  EXPECT_TRUE(Merged(".data", 1) == "missing") << "nothing of it was merged";
+}
+
+TEST_F(MergingService, AChunkAskedForTooEarlyDoesNotHarmLaterReaders) {
+  config_.merge_limits.memory_bytes = 20'000;
+  Start();
+  const auto client = Connect();
+  Ask(*client, MergeRegistration());
+  EXPECT_EQ(Push(*client, 1, 0, std::string(12'000, 'x')), "0");
+  Run(Duration::Millis(100));
+  EXPECT_THAT(Read(*client, 0, 1), HasSubstr("Failed to open merged shuffle index file"));
+  EXPECT_EQ(Push(*client, 2, 0, "yyy"), "0");
+  ASSERT_EQ(Finalize(*client).size(), 1u);
+  EXPECT_EQ(Read(*client, 0, 1).size(), 12'003u);
+}
+
+TEST_F(MergingService, AMergeThatIsRemovedOrReplacedWhileItEndsLeavesNothing) {
+  Start();
+  const auto driver = Connect();
+  const auto other = Connect();
+  Ask(*driver, MergeRegistration());
+  const auto ends = [&](int32_t merge, const std::string& meanwhile) {
+    Push(*driver, 1, 0, "aaa", merge);
+    driver->Rpc(messages::FinalizeShuffleMerge{"app", -1, 0, merge});
+    other->Send(meanwhile);
+    Run(Duration::Millis(100));
+    driver->Take();
+    const auto message = messages::DecodeMessage(driver->body);
+    const auto statuses = messages::ReadMergeStatuses(std::get<messages::MergeStatuses>(*message));
+    EXPECT_THAT(*statuses, IsEmpty()) << "what is gone is not claimed";
+    for (const char* suffix : {".data", ".index", ".meta"}) EXPECT_EQ(Merged(suffix, 0, merge), "missing") << suffix;
+  };
+  std::string removal;
+  transport::AppendRpcRequest(removal, 1, messages::EncodeMessage(messages::RemoveShuffleMerge{"app", -1, 0, 0}));
+  ends(0, removal);
+  ends(1, PushFrame(1, 0, 3, 2) + "bbb");
+  EXPECT_EQ(Finalize(*driver, 2).size(), 1u);
+  EXPECT_EQ(Read(*driver, 0, 1, 2), "bbb");
+  CrashAndStart();
+  const auto client = Connect();
+  EXPECT_THAT(Read(*client, 0, 1), HasSubstr("stale shuffle block fetch request"));
+  EXPECT_EQ(Read(*client, 0, 1, 2), "bbb");
 }
 
 TEST_F(MergingService, RemovedMergesAreGoneAndAnEndedApplicationsFilesToo) {
@@ -255,6 +317,11 @@ TEST_F(MergingService, WithoutMergingEverythingIsRefusedAsSparksOtherServiceDoes
   const auto client = Connect();
   Ask(*client, MergeRegistration());
   EXPECT_THAT(Push(*client, 1, 0, "x"), HasSubstr("Cannot handle shuffle block merge"));
+  const auto other = Connect();
+  EXPECT_THAT(Push(*other, 2, 0, "x"), HasSubstr("Cannot handle shuffle block merge"));
+  EXPECT_EQ(worker_->Metrics().sessions.push_requests, 2u);
+  Run(Duration::Seconds(2));
+  EXPECT_THAT(log_.warnings, ElementsAre(HasSubstr("this service does not merge"))) << "once";
 }
 
 /// A block that says which it is, and how long.

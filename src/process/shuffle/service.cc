@@ -140,6 +140,13 @@ void Service::FilesRemoved(uint64_t generation) {
   });
 }
 
+void Service::NotePushRefused() {
+  if (push_refused_.exchange(true)) return;
+  log_.Warn(
+      "Pushed blocks are refused: this service does not merge; set "
+      "spark.shuffle.push.server.mergedShuffleFileManagerImpl, or executors lose time with every map stage");
+}
+
 void Service::Step(std::vector<events::Event> batch) {
   fairlead::shuffle::Core::Effects effects;
   core_.Step(loop_.Now(), batch, effects);

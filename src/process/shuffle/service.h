@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -64,6 +65,7 @@ class Service final : public RegistryOwner {
                   std::function<void(const std::optional<std::string>& app)> done) override;
   void FilesRemoved(uint64_t generation) override;
   MergeOwner* merges() override { return merger_.get(); }
+  void NotePushRefused() override;
 
  private:
   void Step(std::vector<model::shuffle::Event> events);
@@ -91,6 +93,7 @@ class Service final : public RegistryOwner {
   const Config& config_;
   fairlead::shuffle::Core core_;
   std::unique_ptr<Merger> merger_;
+  std::atomic<bool> push_refused_ = false;  // and said so
   std::vector<env::UnreadRow> unread_;
   const base::Instant started_;
   std::vector<IoWorker*> workers_;

@@ -27,7 +27,9 @@ class TestLog final : public env::Log {
  public:
   void Write(env::LogLevel level, std::string_view what, const Fields&) override {
     if (level == env::LogLevel::kError) errors.emplace_back(what);
+    if (level == env::LogLevel::kWarn) warnings.emplace_back(what);
   }
+  std::vector<std::string> warnings;
   std::vector<std::string> errors;
 };
 

@@ -68,6 +68,9 @@ class LyingFiles final : public env::ConfinedFiles {
     if (++writes_ % 20 == 0) return {};
     return inner_.WriteAt(root, relative, offset, bytes);
   }
+  base::Status Shorten(const std::string& root, const std::string& relative, uint64_t bytes) override {
+    return inner_.Shorten(root, relative, bytes);
+  }
 
  private:
   env::ConfinedFiles& inner_;
