@@ -24,8 +24,9 @@ const appRow = (app) => [app.id, number(app.executors), number(app.connections),
 
 // Why pushed blocks were not merged.
 function refusals(counters) {
-  const reasons = [["after the end of their merge, or twice", counters.lateBlockPushes], ["of a merge that was replaced", counters.staleBlockPushes],
-    ["another block was being appended", counters.blockAppendCollisions], ["their connection ended", counters.pushesCut], ["no room for another partition", counters.pushesLimited]];
+  const reasons = [["after the end of their merge", counters.pushesLate], ["of a merge that was replaced", counters.pushesStale], ["merged already", counters.pushesTwice],
+    ["of another attempt of the application", counters.pushesOfOtherAttempts], ["another block was being appended", counters.blockAppendCollisions],
+    ["their connection ended", counters.pushesCut], ["no room for another partition", counters.pushesLimited], ["of a partition that was given up", counters.pushesToLostPartitions]];
   return reasons.map(([reason, count]) => [reason, number(count)]);
 }
 

@@ -56,9 +56,11 @@ void PrintStatus(const json& before, const json& status, double seconds) {
                 Number(counters, "partitionsMerged"), Number(counters, "openMergedPartitions"),
                 Number(counters, "mergeMemoryBytes"));
     std::printf(
-        "pushes not merged: late %lld, stale %lld, collided %lld, cut %lld, no room %lld; partitions lost %lld\n",
-        Number(counters, "lateBlockPushes"), Number(counters, "staleBlockPushes"),
-        Number(counters, "blockAppendCollisions"), Number(counters, "pushesCut"), Number(counters, "pushesLimited"),
+        "pushes not merged: late %lld, stale %lld, twice %lld, other attempt %lld, collided %lld, cut %lld, "
+        "no room %lld, of lost partitions %lld; partitions lost %lld\n",
+        Number(counters, "pushesLate"), Number(counters, "pushesStale"), Number(counters, "pushesTwice"),
+        Number(counters, "pushesOfOtherAttempts"), Number(counters, "blockAppendCollisions"),
+        Number(counters, "pushesCut"), Number(counters, "pushesLimited"), Number(counters, "pushesToLostPartitions"),
         Number(counters, "mergedPartitionsLost"));
     const std::string failure = base::VisibleText(status.value("lastMergeError", ""));
     if (!failure.empty()) std::printf("the last write of a merge that failed: %s\n", failure.c_str());

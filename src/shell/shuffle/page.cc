@@ -47,6 +47,11 @@ void AddMerges(const ShuffleRuntime::Status& status, json& out) {
   out["mergeMemoryBytes"] = merges.memory_bytes;
   out["pushesCut"] = counters.pushes_cut;
   out["pushesLimited"] = counters.pushes_limited;
+  out["pushesLate"] = counters.pushes_late;
+  out["pushesStale"] = counters.pushes_stale;
+  out["pushesTwice"] = counters.pushes_twice;
+  out["pushesOfOtherAttempts"] = counters.pushes_of_other_attempts;
+  out["pushesToLostPartitions"] = counters.pushes_to_lost;
   out["mergeWriteFailures"] = counters.write_failures;
   out["mergedPartitionsLost"] = counters.partitions_lost;
 }
@@ -188,11 +193,11 @@ constexpr About kAbout[] = {
     {"mergedBlocksMetaRequests", true, "Requests for what merged partitions hold"},
     {"mergedChunkTransfers", true, "Chunks of merged partitions asked for"},
     {"blockAppendCollisions", true, "Pushed blocks refused, as another was being appended"},
-    {"lateBlockPushes", true, "Pushed blocks that came after the end of the merge, or were merged before"},
+    {"lateBlockPushes", true, "Pushed blocks that were thrown away from their begin, or whose merge ended before them"},
     {"blockBytesWritten", true, "Bytes of merged blocks"},
     {"deferredBlockBytes", false, "Bytes of blocks that wait for another's end"},
     {"deferredBlocks", false, "Blocks that wait for another's end"},
-    {"staleBlockPushes", true, "Pushed blocks of a merge that a later one has replaced"},
+    {"staleBlockPushes", true, "Pushed blocks on whose way a later merge took the place of theirs"},
     {"ignoredBlockBytes", true, "Bytes of pushed blocks that were not merged"},
     {"blocksMerged", true, "Blocks merged"},
     {"partitionsMerged", true, "Merged partitions whose files were written to the end"},
@@ -200,8 +205,13 @@ constexpr About kAbout[] = {
     {"mergeMemoryBytes", false, "Memory of merges in bytes"},
     {"pushesCut", true, "Pushed blocks whose connection ended before them"},
     {"pushesLimited", true, "Pushed blocks refused, as there is no room for another partition"},
+    {"pushesLate", true, "Pushed blocks that came after the end of the merge"},
+    {"pushesStale", true, "Pushed blocks of a merge that a later one has replaced"},
+    {"pushesTwice", true, "Pushed blocks that were merged already"},
+    {"pushesOfOtherAttempts", true, "Pushed blocks of another attempt of the application than the one that merges"},
+    {"pushesToLostPartitions", true, "Pushed blocks of partitions that were given up"},
     {"mergeWriteFailures", true, "Writes of merged data that failed"},
-    {"mergedPartitionsLost", true, "Partitions given up after too many failed writes"},
+    {"mergedPartitionsLost", true, "Partitions given up after too many failed writes, or after one at the end"},
 };
 
 }  // namespace
