@@ -140,7 +140,10 @@ void MapBitmap::Container::Add(uint16_t low) {
     if (values.size() > 8 && 2 * values.size() >= size_t{values.back() / 64u + 1} * 8) UseWords();
     return;
   }
-  if (low / 64u >= words.size()) words.resize(low / 64u + 1);
+  if (low / 64u >= words.size()) {
+    words.reserve(low / 64u + 1);  // no more: many partitions have one, and what they keep counts
+    words.resize(low / 64u + 1);
+  }
   words[low / 64u] |= uint64_t{1} << (low % 64u);
 }
 
