@@ -31,6 +31,7 @@
 #include "shell/nm/services.h"
 #include "shell/nm/settings.h"
 #include "shell/nm/supervised_containers.h"
+#include "shell/shuffle/settings.h"
 #include "shell/tls/web_tls.h"
 
 extern char** environ;
@@ -192,7 +193,12 @@ int RunNodeManager(const NmOptions& options) {
     return Refuse(joined.error().message, 2);
   }
   SetDefaultAuth(options.settings, source->conf);
-  if (!options.settings.hadoop_conf.empty()) AddExecutorRules(options.settings.hadoop_conf, source->conf);
+  if (const std::string& directory = options.settings.hadoop_conf; !directory.empty()) {
+    AddExecutorRules(directory, source->conf);
+    if (base::Status added = AddSparkShuffleSite(directory, source->conf); !added.ok()) {
+      return Refuse(added.error().message, 2);
+    }
+  }
   base::Result<NmSettings> read = ReadNmSettings(*source);
   if (!read) return Refuse(read.error().message, 2);
   NmSettings settings = std::move(*read);

@@ -65,7 +65,7 @@ constexpr Row kKeys[] = {
        "`org.apache.spark.network.shuffle.RemoteBlockPushResolver` [merges](shuffle.md#push-merged-shuffle)"),
     SparkBytesOf<&Config::merge_limits, &Merges::chunk_bytes_min>(
         "spark.shuffle.push.server.minChunkSizeInMergedShuffleFile",
-        "a chunk ends with the block that brings it to so many bytes"),
+        "a chunk ends with the block that brings it to so many bytes; 0: each block is one", {0, INT64_MAX}),
     SparkKeyOf<&Config::merge_limits, &Merges::write_failures_max>(
         "spark.shuffle.push.server.ioExceptionsThresholdDuringMerge",
         "after more failed writes a partition is given up"),

@@ -1,6 +1,7 @@
 #include "shell/shuffle/settings.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -8,6 +9,7 @@
 #include <thread>
 
 #include "base/text.h"
+#include "env_posix/posix_loop.h"
 #include "shell/base/known_hosts.h"
 #include "shell/base/open_ports.h"
 #include "shell/shuffle/keys.h"
@@ -21,12 +23,13 @@ namespace transport = wire::spark_transport;
 /// Spark's name of who merges pushed blocks.
 void ReadMerger(SparkKeys& keys, process::shuffle::Config& config, std::vector<std::string>& warnings) {
   const std::string kManager = "spark.shuffle.push.server.mergedShuffleFileManagerImpl";
+  const std::string kMerging = "org.apache.spark.network.shuffle.RemoteBlockPushResolver";
   const std::string manager = keys.String(kManager);
-  config.merges = manager.ends_with("RemoteBlockPushResolver");
-  if (!config.merges && !manager.empty() && manager.find("NoOp") == std::string::npos) {
-    warnings.push_back(kManager + "=" + manager +
-                       " is unknown, and pushed blocks are not merged; "
-                       "org.apache.spark.network.shuffle.RemoteBlockPushResolver merges them");
+  config.merges = manager == kMerging;
+  if (!config.merges && !manager.empty() &&
+      manager != "org.apache.spark.network.shuffle.NoOpMergedShuffleFileManager") {
+    warnings.push_back(kManager + "=" + manager + " is unknown, and pushed blocks are not merged; " + kMerging +
+                       " merges them");
   }
 }
 
@@ -120,6 +123,24 @@ base::Result<SparkProperties> GatherProperties(const ShuffleOptions& options) {
 }
 
 }  // namespace
+
+base::Status AddSparkShuffleSite(const std::string& directory, config::HadoopConf& conf) {
+  constexpr uint64_t kBytesMax = 1 << 20;
+  const auto disk = env_posix::MakePosixDisk();
+  const config::FileReader read = [&](const std::string& path) { return disk->ReadFile(path, kBytesMax); };
+  const std::string file = directory + "/spark-shuffle-site.xml";
+  const auto text = read(file);
+  if (!text.ok() && text.error().code == ENOENT) return {};
+  if (!text.ok()) return text.error();
+  config::HadoopConf laid_over = conf;
+  if (const base::Status added = laid_over.AddXml(file, *text, read); !added.ok()) return added;
+  const auto given = [&](const std::string& key) { return conf.OriginOf(key).file == "command line"; };
+  for (const auto& [key, value] : laid_over.Explicit()) {
+    const auto origin = laid_over.OriginOf(key);
+    if (origin.file == file && key.starts_with("spark.") && !given(key)) conf.Set(key, value, origin);
+  }
+  return {};
+}
 
 base::Status UseLocalRoots(const std::vector<std::string>& written, process::shuffle::Config& config) {
   namespace fs = std::filesystem;

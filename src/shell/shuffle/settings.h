@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "config/hadoop_conf.h"
 #include "process/http/known_hosts.h"
 #include "process/shuffle/config.h"
 #include "shell/base/logging.h"
@@ -43,6 +44,10 @@ struct ShuffleSettings {
 /// agent. An Error names the key and what to write.
 base::Status ApplySparkProperties(const SparkProperties& properties, process::shuffle::Config& config,
                                   std::vector<std::string>& warnings);
+
+/// Lays the spark.* keys of DIRECTORY/spark-shuffle-site.xml, where that is, over those of yarn-site.xml, as Spark's
+/// YarnShuffleService does (3.5 and later). What was given on the command line, or is final before, stays.
+base::Status AddSparkShuffleSite(const std::string& directory, config::HadoopConf& conf);
 
 /// Takes these directories as roots; each must exist. Both its name and what the file system calls it are taken, for
 /// executors may use either.

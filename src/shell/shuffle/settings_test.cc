@@ -61,15 +61,43 @@ TEST(ShuffleSettings, MergingIsSetByTheKeysOfSpark) {
   EXPECT_EQ(limits.write_failures_max, 7);
   EXPECT_EQ(limits.memory_bytes, size_t{8} << 20);
   EXPECT_EQ(limits.partitions_per_app, 9u);
-  const auto unknown = ReadShuffleSettings(Options({manager + "Other"}));
-  ASSERT_TRUE(unknown.ok());
-  EXPECT_FALSE(unknown->config.merges);
-  EXPECT_THAT(unknown->warnings.at(0), HasSubstr("is unknown"));
+  for (const char* other : {"Other", "NoOpRemoteBlock", "MyRemoteBlockPushResolver"}) {
+    const auto unknown = ReadShuffleSettings(Options({manager + other}));
+    ASSERT_TRUE(unknown.ok());
+    EXPECT_FALSE(unknown->config.merges) << other;
+    ASSERT_EQ(unknown->warnings.size(), 1u) << other;
+    EXPECT_THAT(unknown->warnings[0], HasSubstr("is unknown"));
+  }
+  const std::string chunk = "spark.shuffle.push.server.minChunkSizeInMergedShuffleFile=";
+  EXPECT_EQ(ReadShuffleSettings(Options({chunk + "0"}))->config.merge_limits.chunk_bytes_min, 0);
   for (const char* bad : {"fairlead.shuffle.merge.memory=1k", "fairlead.shuffle.merge.memory=x",
                           "fairlead.shuffle.merge.partitions-per-application=-1",
-                          "spark.shuffle.push.server.minChunkSizeInMergedShuffleFile=0"}) {
+                          "spark.shuffle.push.server.minChunkSizeInMergedShuffleFile=-1"}) {
     EXPECT_FALSE(ReadShuffleSettings(Options({bad})).ok()) << bad;
   }
+}
+
+TEST(ShuffleSettings, OnANodeSparksOwnSiteFileGoesOverYarnsForKeysOfSpark) {
+  const std::string directory = testing::TempDir() + "shuffle_site_test";
+  std::filesystem::remove_all(directory);
+  std::filesystem::create_directories(directory);
+  config::HadoopConf conf;
+  conf.Set("spark.shuffle.service.port", "1", {"yarn-site.xml", 1, 1});
+  conf.Set("spark.authenticate", "false");
+  EXPECT_TRUE(AddSparkShuffleSite(directory, conf).ok()) << "it need not be there";
+  const auto write = [&](const std::string& text) { std::ofstream(directory + "/spark-shuffle-site.xml") << text; };
+  const auto property = [](const std::string& key, const std::string& value) {
+    return "<property><name>" + key + "</name><value>" + value + "</value></property>";
+  };
+  write("<configuration>" + property("spark.shuffle.service.port", "2") + property("spark.authenticate", "true") +
+        property("yarn.nodemanager.hostname", "n") + "</configuration>");
+  EXPECT_TRUE(AddSparkShuffleSite(directory, conf).ok());
+  EXPECT_EQ(conf.String("spark.shuffle.service.port"), "2");
+  EXPECT_THAT(conf.OriginOf("spark.shuffle.service.port").file, HasSubstr("spark-shuffle-site.xml"));
+  EXPECT_EQ(conf.String("spark.authenticate"), "false") << "of the command line";
+  EXPECT_FALSE(conf.IsSet("yarn.nodemanager.hostname"));
+  write("<configuration>");
+  EXPECT_THAT(AddSparkShuffleSite(directory, conf).error().message, HasSubstr("spark-shuffle-site.xml"));
 }
 
 TEST(ShuffleSettings, TlsKeysAreReadAsSparkReadsThem) {
