@@ -19,12 +19,55 @@ using ContextPtr = std::unique_ptr<SSL_CTX, Freeing<SSL_CTX_free>>;
 using SessionPtr = std::unique_ptr<SSL, Freeing<SSL_free>>;
 
 constexpr size_t kRead = 16 * 1024;  // one record
+/// Of a client's handshake. Its first message is below 2 KiB, and nobody asks it for a certificate.
+constexpr size_t kMessageMost = 16 * 1024;
+/// Messages of a handshake that may come behind it, and one more for so many bytes of data. Programs renew their keys
+/// after gigabytes; each time costs some 100 µs.
+constexpr size_t kLaterMessagesMost = 32;
+constexpr size_t kBytesForAnother = size_t{1} << 20;
 
 bool IsAddress(const std::string& host) {
   std::array<unsigned char, sizeof(in6_addr)> ignored{};
   return ::inet_pton(AF_INET, host.c_str(), ignored.data()) == 1 ||
          ::inet_pton(AF_INET6, host.c_str(), ignored.data()) == 1;
 }
+
+/// Reads along what a client sends before it encrypts, for OpenSSL makes room for as much as a message claims.
+class PlainMessages {
+ public:
+  static constexpr size_t kHead = 5;  // of a record: kind, version, length
+
+  static size_t SizeOf(std::string_view head) { return kHead + Number(head.substr(3, 2)); }
+  /// False: a message of this record is longer than it may be. `version`: what is spoken, as far as that is known.
+  bool Take(std::string_view record, int version) {
+    if (record[0] == SSL3_RT_CHANGE_CIPHER_SPEC) changed_ = true;
+    // By TLS 1.3 plain messages may follow such a record, by TLS 1.2 encrypted ones.
+    if (record[0] != SSL3_RT_HANDSHAKE || (changed_ && version == TLS1_2_VERSION)) return true;
+    for (std::string_view bytes = record.substr(kHead); !bytes.empty();) {
+      const size_t size = std::min(left_ > 0 ? left_ : kMessageHead - head_.size(), bytes.size());
+      if (left_ > 0) {
+        left_ -= size;
+      } else if (head_ += bytes.substr(0, size); head_.size() == kMessageHead) {
+        left_ = Number(std::exchange(head_, {}).substr(1));
+        if (left_ > kMessageMost) return false;
+      }
+      bytes.remove_prefix(size);
+    }
+    return true;
+  }
+
+ private:
+  static constexpr size_t kMessageHead = 4;  // kind, length
+  static size_t Number(std::string_view bytes) {
+    size_t number = 0;
+    for (const char c : bytes) number = number << 8 | static_cast<unsigned char>(c);
+    return number;
+  }
+
+  bool changed_ = false;
+  std::string head_;  // of the next message, as far as it has come
+  size_t left_ = 0;   // of the last one
+};
 
 class Session final : public env::TlsSession {
  public:
@@ -34,6 +77,8 @@ class Session final : public env::TlsSession {
     BIO* out = ::BIO_new(::BIO_s_mem());
     ::BIO_set_mem_eof_return(in, -1);  // nothing is there yet, not: nothing comes
     ::SSL_set_bio(ssl_.get(), in, out);
+    ::SSL_set_msg_callback(ssl_.get(), NoteMessage);
+    ::SSL_set_msg_callback_arg(ssl_.get(), this);
     if (host.empty()) {
       ::SSL_set_accept_state(ssl_.get());
       return;
@@ -51,20 +96,9 @@ class Session final : public env::TlsSession {
 
   base::Status Receive(std::string_view wire) override {
     ::ERR_clear_error();
-    ::BIO_write(::SSL_get_rbio(ssl_.get()), wire.data(), static_cast<int>(wire.size()));
-    if (!established()) {
-      const int done = ::SSL_do_handshake(ssl_.get());
-      if (done != 1) return Wants(done) ? base::Status() : Failure();
-      if (!waiting_.empty()) Encrypt(std::exchange(waiting_, {}));
-    }
-    while (true) {
-      const size_t before = received_.size();
-      received_.resize(before + kRead);
-      const int got = ::SSL_read(ssl_.get(), received_.data() + before, static_cast<int>(kRead));
-      received_.resize(before + static_cast<size_t>(std::max(got, 0)));
-      if (got > 0) continue;
-      return Wants(got) || ended() ? base::Status() : Failure();
-    }
+    if (!established() && host_.empty()) return ReceiveFromClient(wire);
+    Put(wire);
+    return established() || Shake() ? Read() : broken_;
   }
 
   void Send(std::string_view plain) override {
@@ -91,6 +125,68 @@ class Session final : public env::TlsSession {
   bool ended() const override { return (::SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) != 0; }
 
  private:
+  /// Called by OpenSSL for each message, sent or received.
+  static void NoteMessage(int sent, int, int kind, const void*, size_t, SSL* ssl, void* session) {
+    auto& self = *static_cast<Session*>(session);
+    if (sent != 0 || kind != SSL3_RT_HANDSHAKE || !self.in_ || ++self.later_messages_ <= self.LaterMost()) return;
+    BIO_reset(::SSL_get_rbio(ssl));  // or it reads all that is there before it returns
+  }
+  size_t LaterMost() const { return kLaterMessagesMost + moved_ / kBytesForAnother; }
+
+  void Put(std::string_view wire) {
+    ::BIO_write(::SSL_get_rbio(ssl_.get()), wire.data(), static_cast<int>(wire.size()));
+  }
+  /// The handshake goes on with what was put; false: it has failed, or waits for more.
+  bool Shake() {
+    const int done = ::SSL_do_handshake(ssl_.get());
+    if (done != 1) {
+      broken_ = Wants(done) ? base::Status() : Failure();
+      return false;
+    }
+    in_ = true;
+    if (!waiting_.empty()) Encrypt(std::exchange(waiting_, {}));
+    return true;
+  }
+  /// A handshake record by record: none is given to OpenSSL unseen, or before it is whole.
+  base::Status ReceiveFromClient(std::string_view wire) {
+    arrived_ += wire;
+    while (arrived_.size() >= PlainMessages::kHead) {
+      const size_t size = PlainMessages::SizeOf(arrived_);
+      const bool too_long = size > PlainMessages::kHead + SSL3_RT_MAX_ENCRYPTED_LENGTH;
+      if (!too_long && arrived_.size() < size) return {};
+      const std::string record = arrived_.substr(0, size);
+      arrived_.erase(0, size);
+      if (!messages_.Take(record, ::SSL_version(ssl_.get()))) return RefuseMessage();
+      Put(record);
+      if (Shake()) {
+        Put(std::exchange(arrived_, {}));
+        return Read();
+      }
+      if (!broken_.ok()) return broken_;
+    }
+    return {};
+  }
+  base::Error RefuseMessage() {
+    constexpr std::string_view kIllegalParameter("\x15\x03\x03\x00\x02\x02\x2f", 7);  // what OpenSSL says to more
+    ::BIO_write(::SSL_get_wbio(ssl_.get()), kIllegalParameter.data(), kIllegalParameter.size());
+    return {"TLS: a handshake's message of more than 16 KiB"};
+  }
+  base::Status Read() {
+    while (true) {
+      const size_t before = received_.size();
+      received_.resize(before + kRead);
+      const int got = ::SSL_read(ssl_.get(), received_.data() + before, static_cast<int>(kRead));
+      received_.resize(before + static_cast<size_t>(std::max(got, 0)));
+      moved_ += static_cast<size_t>(std::max(got, 0));
+      if (later_messages_ > LaterMost()) {
+        End();
+        return base::Error{"TLS: too many messages of a handshake behind it"};
+      }
+      if (got > 0) continue;
+      return Wants(got) || ended() ? base::Status() : Failure();
+    }
+  }
+
   bool Wants(int result) const {
     const int error = ::SSL_get_error(ssl_.get(), result);
     return error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE;
@@ -111,6 +207,7 @@ class Session final : public env::TlsSession {
       const int written =
           ::SSL_write(ssl_.get(), plain.data(), static_cast<int>(std::min(plain.size(), size_t{1} << 20)));
       if (written <= 0) return ::ERR_clear_error();
+      moved_ += static_cast<size_t>(written);
       plain.remove_prefix(static_cast<size_t>(written));
     }
   }
@@ -119,6 +216,12 @@ class Session final : public env::TlsSession {
   const std::string host_;
   std::string waiting_;
   std::string received_;
+  std::string arrived_;  // at the server, of a record of the handshake
+  PlainMessages messages_;
+  base::Status broken_;
+  bool in_ = false;            // the handshake is over, though another message of one may be under way
+  size_t later_messages_ = 0;  // since then
+  size_t moved_ = 0;           // bytes of data, both ways
 };
 
 class OpensslTls final : public env::Tls {
@@ -137,6 +240,8 @@ ContextPtr NewContext(const SSL_METHOD* method) {
   ContextPtr context(::SSL_CTX_new(method));
   ::SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
   ::SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
+  // Clients keep their sessions, in tickets.
+  ::SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
   // An idle connection keeps no buffers; what is written is copied.
   ::SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE);
   return context;

@@ -5,6 +5,7 @@
 #include <openssl/bio.h>
 #include <openssl/pem.h>
 #include <openssl/pkcs12.h>
+#include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
 namespace fairlead::env_openssl {
@@ -161,6 +162,122 @@ TEST(OpensslTls, GarbageEndsTheSessionWithAnAlert) {
                server->Receive(std::string(2000, 'x')).ok());
   EXPECT_FALSE(server->TakeForPeer().empty());
   EXPECT_FALSE(server->established());
+}
+
+/// A client that speaks as no honest one does: OpenSSL's own, in memory.
+class Stranger {
+ public:
+  explicit Stranger(int version, SSL_SESSION* known = nullptr, const char* groups = nullptr) {
+    ::SSL_CTX_set_min_proto_version(context_.get(), version);
+    ::SSL_CTX_set_max_proto_version(context_.get(), version);
+    ::SSL_CTX_set_options(context_.get(), SSL_OP_NO_TICKET);
+    if (groups != nullptr) SSL_CTX_set1_groups_list(context_.get(), groups);
+    ssl_.reset(::SSL_new(context_.get()));
+    ::SSL_set_bio(ssl_.get(), ::BIO_new(::BIO_s_mem()), ::BIO_new(::BIO_s_mem()));
+    ::SSL_set_connect_state(ssl_.get());
+    if (known != nullptr) ::SSL_set_session(ssl_.get(), known);
+  }
+  SSL* ssl() { return ssl_.get(); }
+  std::string TakeForPeer() {
+    BIO* out = ::SSL_get_wbio(ssl());
+    std::string bytes(::BIO_ctrl_pending(out), '\0');
+    if (!bytes.empty()) ::BIO_read(out, bytes.data(), static_cast<int>(bytes.size()));
+    return bytes;
+  }
+  void Take(const std::string& bytes) {
+    ::BIO_write(::SSL_get_rbio(ssl()), bytes.data(), static_cast<int>(bytes.size()));
+  }
+  bool Shake(env::TlsSession& server) {
+    while (::SSL_do_handshake(ssl()) != 1) {
+      if (!server.Receive(TakeForPeer()).ok()) return false;
+      Take(server.TakeForPeer());
+    }
+    return server.Receive(TakeForPeer()).ok() && server.established();
+  }
+  std::string KeyUpdates(int count) {
+    std::string bytes;
+    for (int i = 0; i < count; ++i) {
+      EXPECT_EQ(::SSL_key_update(ssl(), SSL_KEY_UPDATE_REQUESTED), 1);
+      EXPECT_EQ(::SSL_do_handshake(ssl()), 1);
+      bytes += TakeForPeer();
+    }
+    return bytes;
+  }
+
+ private:
+  std::unique_ptr<SSL_CTX, Freeing<SSL_CTX_free>> context_{::SSL_CTX_new(::TLS_client_method())};
+  std::unique_ptr<SSL, Freeing<SSL_free>> ssl_;
+};
+
+std::string Record(const std::string& body) {
+  return std::string("\x16\x03\x01", 3) + static_cast<char>(body.size() >> 8) + static_cast<char>(body.size()) + body;
+}
+
+TEST(OpensslTls, KeysThatAreRenewedWithoutEndEndTheSession) {
+  const auto server = Server(Pem(Make("a")))->Accept();
+  Stranger client(TLS1_3_VERSION);
+  ASSERT_TRUE(client.Shake(*server));
+  server->TakeForPeer();
+  EXPECT_TRUE(server->Receive(client.KeyUpdates(32)).ok());
+  const size_t an_answer = server->TakeForPeer().size() / 32;
+  EXPECT_GT(an_answer, 0U);
+  EXPECT_FALSE(server->Receive(client.KeyUpdates(2000)).ok());
+  EXPECT_LE(server->TakeForPeer().size(), 3 * an_answer) << "none is looked at behind the one that was too many";
+}
+
+TEST(OpensslTls, ManyBytesAllowForNewKeysAndSingleOnesDoNot) {
+  const auto server = Server(Pem(Make("a")))->Accept();
+  Stranger client(TLS1_3_VERSION);
+  ASSERT_TRUE(client.Shake(*server));
+  const auto send = [&](size_t bytes) {
+    const std::string data(bytes, 'x');
+    EXPECT_EQ(::SSL_write(client.ssl(), data.data(), static_cast<int>(bytes)), static_cast<int>(bytes));
+    return server->Receive(client.TakeForPeer()).ok();
+  };
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(send(size_t{1} << 20) && server->Receive(client.KeyUpdates(1)).ok()) << i;
+  int dripped = 0;
+  while (dripped < 100 && send(1) && server->Receive(client.KeyUpdates(1)).ok()) ++dripped;
+  EXPECT_EQ(dripped, 32);
+}
+
+TEST(OpensslTls, AHelloThatClaimsMoreThanItsBoundIsRefusedByItsHead) {
+  const auto tls = Server(Pem(Make("a")));
+  const std::string head("\x01\x01\xff\xb8", 4);  // 131,000 bytes
+  EXPECT_FALSE(tls->Accept()->Receive(Record(head + std::string(100, 'x'))).ok());
+  const auto in_pieces = tls->Accept();
+  EXPECT_TRUE(in_pieces->Receive(Record(head.substr(0, 1)) + Record(head.substr(1, 2))).ok());
+  EXPECT_FALSE(in_pieces->Receive(Record(head.substr(3))).ok());
+  const auto half = tls->Accept();
+  EXPECT_TRUE(half->Receive(Record(head).substr(0, 7)).ok()) << "a record is read when it is whole";
+  const auto within = tls->Accept();
+  EXPECT_TRUE(within->Receive(Record(std::string("\x01\x00\x40\x00", 4))).ok()) << "16 KiB may be claimed";
+}
+
+TEST(OpensslTls, SoIsTheSecondHelloOfAClientThatIsAskedAgain) {
+  const auto server = Server(Pem(Make("a")))->Accept();
+  Stranger client(TLS1_3_VERSION, nullptr, "X25519:P-256");
+  EXPECT_NE(::SSL_do_handshake(client.ssl()), 1);
+  std::string hello = client.TakeForPeer();
+  const std::string curve("\x00\x1d", 2);  // X25519, as one that may be and as the one whose key is there
+  for (size_t at = hello.find(curve, 80); at != hello.npos; at = hello.find(curve, at))
+    hello.replace(at, 2, "\x0a\x0a");
+  const base::Status taken = server->Receive(hello + Record(std::string("\x01\x01\xff\xb8", 4)));
+  ASSERT_FALSE(taken.ok());
+  EXPECT_EQ(taken.error().message, "TLS: a handshake's message of more than 16 KiB");
+  EXPECT_GT(server->TakeForPeer().size(), 80U) << "it was asked again";
+}
+
+TEST(OpensslTls, AServerKeepsNoSessions) {
+  const auto tls = Server(Pem(Make("a")));
+  Stranger first(TLS1_2_VERSION);
+  auto server = tls->Accept();
+  ASSERT_TRUE(first.Shake(*server));
+  server->End();
+  const std::unique_ptr<SSL_SESSION, Freeing<SSL_SESSION_free>> session(::SSL_get1_session(first.ssl()));
+  Stranger again(TLS1_2_VERSION, session.get());
+  server = tls->Accept();
+  ASSERT_TRUE(again.Shake(*server));
+  EXPECT_EQ(::SSL_session_reused(again.ssl()), 0);
 }
 
 TEST(OpensslTls, NoOthersThanTheEnabledCiphersAreSpoken) {
