@@ -99,21 +99,26 @@ MergeBook::App* MergeBook::FindApp(std::string_view app) {
 }
 
 const MergedApp* MergeBook::Find(std::string_view app) const {
-  const auto found = view_->find(app);
-  return found == view_->end() ? nullptr : found->second.get();
+  const std::shared_ptr<const MergeView> view = View();
+  const auto found = view->find(app);
+  return found == view->end() ? nullptr : found->second.get();
 }
 
-void MergeBook::Publish(const std::string& name) {
+std::shared_ptr<const MergeView> MergeBook::View() const {
+  if (unpublished_.empty()) return view_;
   auto view = std::make_shared<MergeView>(*view_);
-  const App* app = FindApp(name);
-  if (app == nullptr) {
-    view->erase(name);
-  } else {
-    auto shown = std::make_shared<MergedApp>(MergedApp{app->attempt, app->dirs, {}});
-    for (const auto& [id, shuffle] : app->shuffles) shown->latest[id] = {shuffle.merge_id, shuffle.removed};
+  for (const std::string& name : std::exchange(unpublished_, {})) {
+    const auto app = apps_.find(name);
+    if (app == apps_.end()) {
+      view->erase(name);
+      continue;
+    }
+    auto shown = std::make_shared<MergedApp>(MergedApp{app->second.attempt, app->second.dirs, {}});
+    for (const auto& [id, shuffle] : app->second.shuffles) shown->latest[id] = {shuffle.merge_id, shuffle.removed};
     (*view)[name] = std::move(shown);
+    ++copies_;
   }
-  view_ = std::move(view);
+  return view_ = std::move(view);
 }
 
 /// Open partitions that nobody may push to or read any more.

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -121,7 +122,11 @@ class MergeBook {
   Registered Remove(const std::string& app);
   /// nullptr: not registered.
   const MergedApp* Find(std::string_view app) const;
-  std::shared_ptr<const MergeView> View() const { return view_; }
+  /// Made anew when something has changed since it was last asked for, so that many pushes cost one copy of the
+  /// applications that they change.
+  std::shared_ptr<const MergeView> View() const;
+  /// How many applications were copied for views.
+  uint64_t copies() const { return copies_; }
 
   // ---- pushes
   /// nullopt: it goes on. Else it is over.
@@ -230,11 +235,13 @@ class MergeBook {
   template <class Change>
   auto Count(MergeEntry& entry, Change&& change);
   void CountDeferred(Push& push, size_t before);
-  void Publish(const std::string& app);
+  void Publish(const std::string& app) { unpublished_.insert(app); }
 
   const MergeLimits limits_;
   std::map<std::string, App, std::less<>> apps_;
-  std::shared_ptr<const MergeView> view_;
+  mutable std::shared_ptr<const MergeView> view_;
+  mutable std::set<std::string> unpublished_;  // applications that have changed since view_ was made
+  mutable uint64_t copies_ = 0;
   MergeCounters counters_;
   Outdated outdated_;
   size_t memory_ = 0;     // of entries, what is being written, and deferred bytes

@@ -50,6 +50,19 @@ class MergeBookTest : public testing::Test {
   MergeBook book_{MergeLimits{}};
 };
 
+TEST_F(MergeBookTest, ManyPushesOfNewMergesCostReadersOneCopy) {
+  const auto before = book_.View();
+  const uint64_t copies = book_.copies();
+  for (int32_t shuffle = 0; shuffle < 1000; ++shuffle) {
+    for (int32_t merge = 0; merge < 3; ++merge) Whole(PushOf(1, 0, merge, shuffle), "x");
+  }
+  const auto after = book_.View();
+  EXPECT_EQ(book_.copies() - copies, 1U);
+  EXPECT_EQ(after->at("app")->latest.at(999).merge_id, 2);
+  EXPECT_TRUE(before->at("app")->latest.empty()) << "a view stays as it was";
+  EXPECT_EQ(book_.View(), after) << "nothing has changed";
+}
+
 TEST_F(MergeBookTest, WhoDidNotRegisterAndOtherAttemptsAreRefusedAtOnce) {
   Push stranger = PushOf(1, 0);
   stranger.header.app_id = "other";
