@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,6 +50,8 @@ struct Books {
     std::vector<PendingConversion> conversions;
     std::map<std::string, AccessLists> acls;
     mutable bool steady_dirty = false;
+    /// While a file of queues is applied: parents whose children are ranked at its end, once.
+    std::optional<std::set<QueueId>> unranked;
   } tree;
   struct {
     std::vector<OrderKey> queues;    // under which the parent's order holds a queue

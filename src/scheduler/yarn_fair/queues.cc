@@ -1,6 +1,7 @@
 #include "scheduler/yarn_fair/queues.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "scheduler/hadoop/java.h"
 #include "scheduler/yarn_fair/reload.h"
@@ -202,12 +203,20 @@ bool ChildPolicyAllowed(Policy parent, Policy child) {
 
 /// Names decide the last tie among siblings; also marks their order for building again.
 void RankChildren(Books& books, QueueId parent) {
+  if (books.tree.unranked) return void(books.tree.unranked->insert(parent));
   std::vector<QueueId> sorted = books.queues[parent].children;
   std::sort(sorted.begin(), sorted.end(),
             [&](QueueId a, QueueId b) { return java::CompareStrings(books.queues[a].name, books.queues[b].name) < 0; });
   for (uint32_t rank = 0; rank < sorted.size(); ++rank) books.queues[sorted[rank]].name_rank = rank;
   books.queues[parent].order.built = false;
   books.queues[parent].shares_dirty = true;
+}
+
+void RankOnce(Books& books, const std::function<void()>& change) {
+  books.tree.unranked.emplace();
+  change();
+  const std::optional<std::set<QueueId>> parents = std::exchange(books.tree.unranked, std::nullopt);
+  for (const QueueId parent : *parents) RankChildren(books, parent);
 }
 
 Resources MaxContainer(const Books& books, QueueId id) {

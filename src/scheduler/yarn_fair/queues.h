@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "scheduler/yarn_fair/books.h"
 
 // The tree of queues (QueueManager): making, finding and removing queues, and their limits.
@@ -21,6 +23,8 @@ QueueLookup GetLeaf(Books& books, const std::string& name, bool create, AppIndex
 /// A new queue under `parent`, with what the settings say of its name; the last tie among its siblings is ranked again.
 /// O(siblings log siblings).
 QueueId AddQueue(Books& books, const std::string& name, QueueId parent, bool leaf);
+/// A change of many queues: siblings are ranked once, behind it, and no queue is offered anything in it.
+void RankOnce(Books& books, const std::function<void()>& change);
 /// Reads the settings of a queue and of all below it again (FSQueue.reinit).
 void InitQueueTree(Books& books, QueueId id);
 /// FSQueue.getMinShare, getMaxShare: in amounts of the cluster as it is; the maximum is never below the minimum.

@@ -133,8 +133,10 @@ void LoadSettings(Books& books, Settings settings, const std::vector<std::pair<s
   for (const auto& [name, lists] : acls) books.tree.acls[name] = lists;
   for (const QueueId id : books.queues) MakeOwn(books, books.queues[id]);
   VerifyPolicies(books, kRoot);
-  EnsureConfigured(books, books.settings.leaf_order, QueueKind::kLeaf);
-  EnsureConfigured(books, books.settings.parent_order, QueueKind::kParent);
+  RankOnce(books, [&] {
+    EnsureConfigured(books, books.settings.leaf_order, QueueKind::kLeaf);
+    EnsureConfigured(books, books.settings.parent_order, QueueKind::kParent);
+  });
   InitQueueTree(books, kRoot);
   InvalidateOrders(books);
   books.MarkSteady();

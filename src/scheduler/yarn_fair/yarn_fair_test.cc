@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <ctime>
 
 #include "base/rng.h"
 #include "scheduler/yarn_fair/order.h"
@@ -286,6 +287,16 @@ TEST(YarnFair, AccessListsAdmitOnQueueOrAbove) {
   tree.queues[0].submit_acl->everybody = true;
   cluster.Send(ms::QueuesReloaded{tree});
   EXPECT_EQ(cluster.AddApp(6, "root.b", "zed"), "root.b");
+}
+
+TEST(YarnFair, AFileOfManyQueuesIsTakenInTimeThatGrowsWithIt) {
+  model::QueueTree tree;
+  for (int i = 0; i < 8000; ++i) tree.queues.push_back(Queue("root.q" + std::to_string(i * 7919 % 8000)));
+  const std::clock_t begin = std::clock();
+  const auto core = MakeYarnFair(Cluster::Untimed({}), tree);
+  const std::clock_t took = std::clock() - begin;
+  EXPECT_EQ(core->CheckInvariants(), "");
+  EXPECT_LT(took, 2 * CLOCKS_PER_SEC) << "it was ten seconds while siblings were ranked for each that came";
 }
 
 TEST(YarnFair, PlacementRulesInOrder) {
