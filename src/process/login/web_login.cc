@@ -12,6 +12,7 @@
 #include "endpoints/yarn/url_token.h"
 #include "process/http/json_text.h"
 #include "process/login/node_pass.h"
+#include "process/login/spnego.h"
 #include "wire/hadoop_rpc/base64.h"
 
 namespace fairlead::process::login {
@@ -22,6 +23,9 @@ using http::Server;
 using Reply = Server::Reply;
 
 constexpr std::string_view kNegotiate = "Negotiate";
+/// Of a token's offer: browsers and Java offer five of some ten bytes each. The library goes through all of them for
+/// whoever waits behind it.
+constexpr size_t kMechanismBytesMost = 512;
 constexpr std::string_view kBearer = "Bearer";
 constexpr std::string_view kBasic = "Basic";
 constexpr std::string_view kTokenParameter = "delegation";
@@ -314,6 +318,9 @@ void WebLogin::ByTicket(const Held& visit, std::string_view credentials) {
   while (credentials.starts_with(' ')) credentials.remove_prefix(1);
   std::optional<std::string> token = wire::hadoop_rpc::DecodeBase64(credentials);
   if (!token || token->empty()) return AskForTicket(visit);
+  if (OfferedMechanismBytes(*token) > kMechanismBytesMost) {
+    return TicketStepped(visit, base::Error{"the token offers too many mechanisms"});
+  }
   visit->context = options_.security.gss->Accept();
   visit->context->Step(std::move(*token), alive_([this, visit](const auto& stepped) {
                          http::Guard(visit->request, Reply(visit->reply), [&] { TicketStepped(visit, stepped); });

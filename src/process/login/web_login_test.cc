@@ -7,6 +7,7 @@
 #include "endpoints/yarn/url_token.h"
 #include "env_sim/sim_gss.h"
 #include "env_sim/world.h"
+#include "process/login/spnego.h"
 #include "wire/hadoop_rpc/base64.h"
 
 namespace fairlead::process::login {
@@ -156,6 +157,38 @@ TEST_F(WebLoginTest, TicketsThatAreForgedRepeatedForAnotherServiceOrOfNobodyAreR
   for (const char* none : {"Negotiate", "Negotiate ", "Negotiate !!!", "negotiate ="}) {
     EXPECT_EQ(Ask(Get("/", {{"Authorization", none}})).status, 401) << none;
   }
+}
+
+/// DER: the element of that tag around a body.
+std::string Element(char tag, const std::string& body) {
+  const size_t size = body.size();
+  return std::string{tag, '\x83', static_cast<char>(size >> 16), static_cast<char>(size >> 8),
+                     static_cast<char>(size)} +
+         body;
+}
+
+std::string Offer(int mechanisms) {
+  std::string all;
+  for (int i = 0; i < mechanisms; ++i) all += std::string("\x06\x05\x2b\x05\x01\x05\x02", 7);
+  const std::string init = Element('\x30', Element('\xa0', Element('\x30', all)));
+  return Element('\x60', std::string("\x06\x06\x2b\x06\x01\x05\x05\x02", 8) + Element('\xa0', init));
+}
+
+TEST_F(WebLoginTest, WhatATokenOffersHasABound) {
+  EXPECT_EQ(OfferedMechanismBytes(Offer(6000)), 42'000U);
+  EXPECT_EQ(OfferedMechanismBytes(Offer(6000).substr(0, 1000)), 1000U - 33U) << "as far as it is there";
+  for (const std::string& other : {std::string(), std::string("\x60"), std::string("\x60\x84\xff\xff\xff\xff"),
+                                   std::string("\x60\x80\x06"), std::string("NTLMSSP\0", 8)}) {
+    EXPECT_EQ(OfferedMechanismBytes(other), 0U);
+  }
+  Begin();
+  const auto says = [&](int mechanisms) {
+    const std::string token = "Negotiate " + wire::hadoop_rpc::EncodeBase64(Offer(mechanisms));
+    EXPECT_EQ(Ask(Get("/", {{"Authorization", token}})).status, 403);
+    return audit_.back();
+  };
+  EXPECT_THAT(says(6000), testing::HasSubstr("the token offers too many mechanisms"));
+  EXPECT_THAT(says(70), testing::Not(testing::HasSubstr("too many"))) << "the library judges it";
 }
 
 TEST_F(WebLoginTest, ForgedAndEndedCookiesAreNoneAndThoseOfOthersWithTheSecretAreTaken) {
