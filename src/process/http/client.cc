@@ -12,6 +12,9 @@ namespace {
 
 namespace beast = boost::beast;
 
+/// 1xx answers before an answer. Servers send one or two; others would send them for ever.
+constexpr int kInterimMost = 10;
+
 /// A body that the parser hands on as it finds it, whatever length a head claims.
 struct PassedOn {
   using value_type = std::function<void(std::string_view)>;
@@ -150,7 +153,9 @@ class Running final : public Exchange,
       if (error) return Finish(Failure("not an HTTP answer: " + error.message()));
       if (!parser_->is_done()) continue;
       if (parser_->get().result_int() / 100 != 1) return Complete();
-      ExpectAnswer();  // "100 Continue" and the like come before it, also unasked
+      // "100 Continue" and the like come before it, also unasked.
+      if (++interim_ > kInterimMost) return Finish(Failure("nothing but 1xx answers comes"));
+      ExpectAnswer();
     }
   }
 
@@ -209,6 +214,7 @@ class Running final : public Exchange,
   std::string buffer_;
   std::optional<beast::http::response_parser<PassedOn>> parser_;
   Response response_;
+  int interim_ = 0;  // 1xx answers that have come
 };
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -329,6 +330,20 @@ TEST_F(HttpTest, AnAnswerComesBehindContinueAndInChunks) {
   ASSERT_TRUE(answer.ok()) << answer.error().message;
   EXPECT_EQ(answer->status, 201);
   EXPECT_EQ(answer->body, "abcde");
+}
+
+TEST_F(HttpTest, AnswersBeforeTheAnswerHaveANumber) {
+  const auto after = [&](int interim) {
+    std::string answer;
+    for (int i = 0; i < interim; ++i) answer += "HTTP/1.1 100 Continue\r\n\r\n";
+    Saying peer(*loop_, answer + "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    ClientRequest request;
+    request.endpoint = (*peer.listener)->local();
+    const auto got = FetchNow(request);
+    return got.ok() ? std::to_string(got->status) : got.error().message;
+  };
+  EXPECT_EQ(after(10), "200");
+  EXPECT_THAT(after(11), testing::EndsWith("/: nothing but 1xx answers comes"));
 }
 
 TEST_F(HttpTest, BodiesFlow) {

@@ -36,6 +36,17 @@ bool IsPassedOn(std::string_view name) {
                         "Access-Control-Request-Method", "Access-Control-Request-Headers"});
 }
 
+bool IsOfConnection(std::string_view name) {
+  return IsOneOf(name, {"Transfer-Encoding", "Content-Length", "Content-Type", "Connection", "Keep-Alive"});
+}
+
+/// What says something of the whole server that a browser sees, which is ours: cookies (a page gets none, so it has no
+/// use for them), what is to be forgotten, how and where it is to be reached, who answers for its paths.
+bool IsOfServer(std::string_view name) {
+  return IsOneOf(name, {"Set-Cookie", "Set-Cookie2", "Clear-Site-Data", "Strict-Transport-Security", "Alt-Svc",
+                        "Service-Worker-Allowed"});
+}
+
 }  // namespace
 
 base::Result<PageAddress> ParsePageUrl(std::string url, std::string_view whose) {
@@ -126,19 +137,21 @@ class Passing : public std::enable_shared_from_this<Passing> {
     fetch_.target = target;
     Fetch(loop_, net_, fetch_, [self = shared_from_this()](base::Result<Response> answer) {
       if (!answer.ok()) return self->done_(std::move(answer));
-      std::erase_if(answer->headers, [](const auto& header) {
-        return IsOneOf(header.first,
-                       {"Transfer-Encoding", "Content-Length", "Content-Type", "Connection", "Keep-Alive"});
-      });
+      std::erase_if(answer->headers,
+                    [](const auto& header) { return IsOfConnection(header.first) || IsOfServer(header.first); });
       self->Redirected(std::move(*answer));
     });
   }
 
  private:
   void Redirected(Response answer) {
-    const auto header = std::ranges::find_if(
-        answer.headers, [](const auto& each) { return boost::algorithm::iequals(each.first, "Location"); });
+    const auto is_location = [](const auto& each) { return boost::algorithm::iequals(each.first, "Location"); };
+    const auto header = std::ranges::find_if(answer.headers, is_location);
     if (header == answer.headers.end()) return done_(std::move(answer));
+    // Browsers take a backslash for a slash, and of several one that was not looked at.
+    if (header->second.find('\\') != std::string::npos || std::ranges::count_if(answer.headers, is_location) > 1) {
+      return done_(base::Error{"the page leads to an address that is none"});
+    }
     const std::optional<std::string> path = OwnPath(header->second, shown_.page.endpoint);
     if (!path) {
       return done_(base::Error{"the page leads to " + header->second +

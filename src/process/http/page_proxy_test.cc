@@ -131,6 +131,41 @@ TEST(PageProxy, RedirectionsLeadToThePageAndNowhereElse) {
   }
 }
 
+TEST(PageProxy, AddressesThatABrowserReadsOtherwiseLeadNowhere) {
+  Headers headers;
+  Behind page([&](const Request&) {
+    Response response = TextResponse(302, "gone");
+    response.headers = headers;
+    return response;
+  });
+  for (const Headers& each : {Headers{{"Location", "/\\evil.example/"}}, Headers{{"Location", "\\\\evil.example/base"}},
+                              Headers{{"Location", "/base"}, {"location", "//evil.example/"}}}) {
+    headers = each;
+    EXPECT_EQ(page.Leads("/x"), "the page leads to an address that is none");
+  }
+}
+
+TEST(PageProxy, WhatAPageSaysOfTheWholeServerIsNotPassedOn) {
+  Behind page([](const Request&) {
+    Response response = TextResponse(200, "page");
+    response.headers = {{"Set-Cookie", "hadoop.auth=; Path=/"}, {"Set-Cookie", "other=1"},
+                        {"Clear-Site-Data", "\"*\""},           {"strict-transport-security", "max-age=9"},
+                        {"Service-Worker-Allowed", "/"},        {"Alt-Svc", "h2=\"evil.example:443\""},
+                        {"Cache-Control", "no-cache"},          {"X-Frame-Options", "SAMEORIGIN"}};
+    return response;
+  });
+  Request request;
+  request.method = "GET";
+  const base::Result<Response> answer = page.Ask(request, "/");
+  ASSERT_TRUE(answer.ok());
+  for (const char* gone :
+       {"Set-Cookie", "Clear-Site-Data", "Strict-Transport-Security", "Service-Worker-Allowed", "Alt-Svc"}) {
+    EXPECT_EQ(FindHeader(answer->headers, gone), "") << gone;
+  }
+  EXPECT_EQ(FindHeader(answer->headers, "Cache-Control"), "no-cache");
+  EXPECT_EQ(FindHeader(answer->headers, "X-Frame-Options"), "SAMEORIGIN");
+}
+
 TEST(PageProxy, LinksOfAPageThatIsShownElsewhere) {
   const StaticFile file{"x.html", "text/html", "\"tag\"", "<a href=\"./\"><img src=\"./static/x.svg\"><a href=\"/y\">"};
   Request request;
