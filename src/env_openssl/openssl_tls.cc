@@ -38,7 +38,7 @@ class PlainMessages {
   static constexpr size_t kHead = 5;  // of a record: kind, version, length
 
   static size_t SizeOf(std::string_view head) { return kHead + Number(head.substr(3, 2)); }
-  /// False: a message of this record is longer than it may be. `version`: what is spoken, as far as that is known.
+  /// False: a message of this record is longer than it may be. `version`: what is spoken, if known.
   bool Take(std::string_view record, int version) {
     if (record[0] == SSL3_RT_CHANGE_CIPHER_SPEC) changed_ = true;
     // By TLS 1.3 plain messages may follow such a record, by TLS 1.2 encrypted ones.
@@ -129,7 +129,7 @@ class Session final : public env::TlsSession {
   static void NoteMessage(int sent, int, int kind, const void*, size_t, SSL* ssl, void* session) {
     auto& self = *static_cast<Session*>(session);
     if (sent != 0 || kind != SSL3_RT_HANDSHAKE || !self.in_ || ++self.later_messages_ <= self.LaterMost()) return;
-    BIO_reset(::SSL_get_rbio(ssl));  // or it reads all that is there before it returns
+    BIO_reset(::SSL_get_rbio(ssl));  // or it reads everything before it returns
   }
   size_t LaterMost() const { return kLaterMessagesMost + moved_ / kBytesForAnother; }
 
@@ -219,7 +219,7 @@ class Session final : public env::TlsSession {
   std::string arrived_;  // at the server, of a record of the handshake
   PlainMessages messages_;
   base::Status broken_;
-  bool in_ = false;            // the handshake is over, though another message of one may be under way
+  bool in_ = false;            // the handshake is over, though one may be under way again
   size_t later_messages_ = 0;  // since then
   size_t moved_ = 0;           // bytes of data, both ways
 };

@@ -122,7 +122,7 @@ class MergeBook {
   Registered Remove(const std::string& app);
   /// nullptr: not registered.
   const MergedApp* Find(std::string_view app) const;
-  /// Made anew when something has changed since it was last asked for, so that many pushes cost one copy of the
+  /// Made again when something has changed since the last call, so many pushes cost one copy of the
   /// applications that they change.
   std::shared_ptr<const MergeView> View() const;
   /// How many applications were copied for views.

@@ -5,7 +5,7 @@
 namespace fairlead::process::login {
 namespace {
 
-/// Takes the element in front of `rest` (DER): its body, as far as it is there; nothing where it is another one.
+/// Takes the element in front of `rest` (DER): its body, as far as it is there; nothing where the tag differs.
 std::string_view Take(std::string_view& rest, uint8_t tag) {
   if (rest.size() < 2 || static_cast<uint8_t>(rest[0]) != tag) return rest = {};
   size_t length = static_cast<uint8_t>(rest[1]);

@@ -24,7 +24,7 @@ using Reply = Server::Reply;
 
 constexpr std::string_view kNegotiate = "Negotiate";
 /// Of a token's offer: browsers and Java offer five of some ten bytes each. The library goes through all of them for
-/// whoever waits behind it.
+/// who waits behind it.
 constexpr size_t kMechanismBytesMost = 512;
 constexpr std::string_view kBearer = "Bearer";
 constexpr std::string_view kBasic = "Basic";
