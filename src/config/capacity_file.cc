@@ -390,6 +390,28 @@ void ReadCalculator(const Keys& keys, CapacityQueues& queues) {
   }
 }
 
+constexpr char kMonitor[] = "yarn.resourcemanager.scheduler.monitor.enable";
+constexpr char kMonitorPolicies[] = "yarn.resourcemanager.scheduler.monitor.policies";
+constexpr std::string_view kPreemptionPolicy =
+    "org.apache.hadoop.yarn.server.resourcemanager.monitor.capacity.ProportionalCapacityPreemptionPolicy";
+
+/// SchedulingMonitorManager. A list that is written and does not name preemption leaves what it is for to see (queues
+/// show whether they may be preempted), and takes nothing back.
+void ReadMonitor(const Keys& keys, CapacityQueues& queues) {
+  ReadBool(Value(keys, kMonitor), queues.preemption.enabled);
+  const std::vector<std::string> policies = SplitTrimmed(Value(keys, kMonitorPolicies), false);
+  const bool named = std::find(policies.begin(), policies.end(), kPreemptionPolicy) != policies.end();
+  if (keys.contains(kMonitorPolicies) && !named) queues.preemption.observe_only = true;
+}
+
+/// Policies that are run, or whose work is done without them.
+bool IsMonitorDone(std::string_view policy) {
+  static constexpr std::string_view kOthers[] = {
+      "org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.QueueManagementDynamicEditPolicy",
+      "org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.AutoCreatedQueueDeletionPolicy"};
+  return policy == kPreemptionPolicy || std::find(std::begin(kOthers), std::end(kOthers), policy) != std::end(kOthers);
+}
+
 /// CapacitySchedulerConfiguration.getMappingRules.
 void ReadMapping(const Keys& keys, CapacityQueues& queues) {
   const std::string prefix(kPrefix);
@@ -437,7 +459,7 @@ CapacityQueues ReadCapacityQueues(const Keys& keys, std::vector<std::string>* un
          "queues are nested deeper than " + std::to_string(kDeepest) + ": " + path.substr(0, 200) + "...");
   }
   queues.offswitch_per_heartbeat = std::max(queues.offswitch_per_heartbeat, 1);
-  ReadBool(Value(keys, "yarn.resourcemanager.scheduler.monitor.enable"), queues.preemption.enabled);
+  ReadMonitor(keys, queues);
   ReadMaximumAllocation(keys, queues);
   ReadCalculator(keys, queues);
   ReadMapping(keys, queues);
@@ -455,8 +477,7 @@ bool IsReadByName(std::string_view name) {
 
 bool IsOfCapacity(std::string_view key) {
   return key.starts_with(kPrefix) || key.starts_with(kPreemption) ||
-         key.starts_with("yarn.scheduler.queue-placement-rules") ||
-         key == "yarn.resourcemanager.scheduler.monitor.enable";
+         key.starts_with("yarn.scheduler.queue-placement-rules") || key == kMonitor || key == kMonitorPolicies;
 }
 
 /// CapacitySchedulerConfiguration.getQueueMaximumAllocation; types that are not named have no maximum of their own.
@@ -544,6 +565,11 @@ model::QueueTree TreeOf(const HadoopConf& conf, const HadoopConf& site, std::vec
   // Where it is not written 3.5.0 schedules asynchronously, releases before it do not.
   if (!keys.contains(std::string(kPrefix) + "schedule-asynchronously.enable")) {
     tree.capacity->asynchronous = site.String("fairlead.scheduler.hadoop-version").starts_with("3.5.");
+  }
+  for (const std::string& policy : SplitTrimmed(Value(keys, kMonitorPolicies), false)) {
+    if (IsMonitorDone(policy)) continue;
+    warnings.push_back(conf.OriginOf(kMonitorPolicies).file + ": " + kMonitorPolicies + " names " + policy +
+                       ", which is not known, and has no effect");
   }
   for (const std::string& key : unknown) {
     if (IsReadByName(std::string_view(key).substr(std::min(key.size(), kPrefix.size())))) continue;

@@ -132,6 +132,40 @@ TEST(CapacityFile, WhetherPassesRunIsADefaultOfTheRelease) {
   EXPECT_TRUE(asynchronous("3.3.6", {{key, "true"}}));
 }
 
+TEST(CapacityFile, PreemptionGoesByTheListOfMonitors) {
+  constexpr char kHadoop[] = "org.apache.hadoop.yarn.server.resourcemanager.";
+  const std::string preemption = std::string(kHadoop) + "monitor.capacity.ProportionalCapacityPreemptionPolicy";
+  const std::string leaves = std::string(kHadoop) + "scheduler.capacity.QueueManagementDynamicEditPolicy";
+  std::vector<std::string> warnings;
+  const auto takes_back = [&](const std::optional<std::string>& policies) {
+    HadoopConf site;
+    site.Set("yarn.resourcemanager.scheduler.monitor.enable", "true");
+    if (policies) site.Set("yarn.resourcemanager.scheduler.monitor.policies", *policies);
+    const model::QueueTree tree = Parsed(kTwoQueues, warnings, site);
+    EXPECT_TRUE(tree.capacity->preemption.enabled);
+    return !tree.capacity->preemption.observe_only;
+  };
+  EXPECT_TRUE(takes_back(std::nullopt));
+  EXPECT_TRUE(takes_back(leaves + " , " + preemption));
+  EXPECT_FALSE(takes_back(leaves));
+  EXPECT_FALSE(takes_back(""));
+  EXPECT_THAT(warnings, ElementsAre());
+  EXPECT_FALSE(takes_back("org.example.OurPolicy"));
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("monitor.policies names org.example.OurPolicy")));
+}
+
+TEST(CapacityFile, KeysOfAPolicyThatSortsNodesAreIgnoredAsItsNameIs) {
+  const std::string policy = "yarn.scheduler.capacity.multi-node-sorting.policy.resource-based.";
+  std::map<std::string, std::string> keys = kTwoQueues;
+  keys[policy + "class"] = "org.example.Sorter";
+  keys[policy + "sorting-interval.ms"] = "1000";
+  keys[policy + "sorting"] = "1";
+  std::vector<std::string> warnings;
+  Parsed(keys, warnings);
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("class is ignored: nodes are offered"), HasSubstr("sorting is not known"),
+                                    HasSubstr("sorting-interval.ms is ignored: nodes are offered")));
+}
+
 TEST(CapacityFile, TemplatesOfTheOlderWayAreThoseOfLeaves) {
   std::map<std::string, std::string> keys = kTwoQueues;
   keys["yarn.scheduler.capacity.root.science.auto-create-child-queue.enabled"] = "true";
@@ -234,6 +268,7 @@ constexpr const char* kNamesOfHadoop[] = {"maximum-applications",
                                           "queue-expiration-time",
                                           "queue.auto.refresh.monitoring-interval",
                                           "multi-node-sorting.policy",
+                                          "sorting-interval.ms",
                                           "multi-node-placement-enabled",
                                           "acl_submit_applications",
                                           "acl_administer_queue",

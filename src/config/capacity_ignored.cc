@@ -47,6 +47,13 @@ constexpr IgnoredCapacityKey kOfQueues[] = {
     {"multi-node-sorting.policy", "", kNoSorting},
 };
 
+/// Of each policy that multi-node-sorting.policy.names has.
+constexpr IgnoredCapacityKey kOfSortingPolicies = {"multi-node-sorting.policy.", "", kNoSorting};
+
+bool IsOfSortingPolicy(std::string_view key) {
+  return key.starts_with(kOfSortingPolicies.name) && (key.ends_with(".class") || key.ends_with(".sorting-interval.ms"));
+}
+
 }  // namespace
 
 const IgnoredCapacityKey* FindIgnored(std::string_view key) {
@@ -60,6 +67,7 @@ const IgnoredCapacityKey* FindIgnored(std::string_view key) {
     const auto* found = std::find_if(std::begin(kOfQueues), std::end(kOfQueues), ends);
     return found == std::end(kOfQueues) ? nullptr : found;
   }
+  if (IsOfSortingPolicy(key)) return &kOfSortingPolicies;
   const auto* found = std::find_if(std::begin(kOfAll), std::end(kOfAll),
                                    [key](const IgnoredCapacityKey& one) { return one.name == key; });
   return found == std::end(kOfAll) ? nullptr : found;
