@@ -253,6 +253,7 @@ class YarnCapacity(Profile, Daemons):
         told = self.cluster.get(f"/ws/v1/cluster/scheduler/app-activities/{app['id']}")["appActivities"]
         allocation, = told["allocations"]
         self.assertEqual((told["applicationId"], allocation["queueName"], allocation["allocationState"]), (app["id"], app["queue"], "SKIPPED"))
+        self.assertEqual(allocation["appPriority"], 0)
         passes = "/ws/v1/cluster/scheduler/activities"
         self.cluster.wait(lambda: "allocations" in self.cluster.get(passes)["activities"], "a pass that is written down")
         self.assert_right(job)

@@ -41,11 +41,18 @@ json FromXml(const pugi::xml_node& node) {
 
 }  // namespace
 
-base::Result<json> ParseBody(std::string_view content_type, std::string_view body_text, const char* root) {
+base::Result<json> ParseBody(std::string_view content_type, std::string_view body_text, const char* root,
+                             const char* xml_root) {
   if (content_type.find("xml") != std::string_view::npos) {
     pugi::xml_document document;
     if (const auto loaded = wire::xml::Load(document, body_text, wire::xml::kRequest); !loaded) {
       return base::Error{(loaded.error().too_large ? "" : "the body is not XML: ") + loaded.error().message};
+    }
+    const std::string name = document.document_element().name();
+    const std::string expected = xml_root == nullptr ? root : xml_root;
+    if (name != expected) {
+      return base::Error{"unexpected element (uri:\"\", local:\"" + name + "\"). Expected elements are <{}" + expected +
+                         ">"};
     }
     return FromXml(document.document_element());
   }
@@ -213,6 +220,24 @@ base::Result<std::string> CredentialsOf(const json& spec) {
 
 }  // namespace
 
+constexpr char kAppLabel[] = "app-node-label-expression";
+constexpr char kMasterLabel[] = "am-container-node-label-expression";
+
+namespace {
+
+/// What the other fields leave no place for: the label of the master's container (RMWebAppUtil).
+w::ResourceRequestProto MasterAskOf(const w::ApplicationSubmissionContextProto& context, const json& body) {
+  w::ResourceRequestProto ask;
+  ask.resource_name = "*";
+  ask.capability = context.resource;
+  ask.num_containers = 1;
+  ask.relax_locality = true;
+  ask.node_label_expression = Text(body, kMasterLabel);
+  return ask;
+}
+
+}  // namespace
+
 // ApplicationSubmissionContextInfo: a priority that is not said is Priority.UNDEFINED, and counts as one that is.
 constexpr int32_t kNoPriority = -1;
 
@@ -237,6 +262,8 @@ base::Result<w::ApplicationSubmissionContextProto> SubmissionOf(const json& body
   const json resource = body.contains("resource") ? body["resource"] : json::object();
   context.resource =
       endpoints::yarn::ToWire(model::Resources::Of(Number(resource, "memory", 1024), Number(resource, "vCores", 1)));
+  if (body.contains(kAppLabel)) context.node_label_expression = Text(body, kAppLabel);
+  if (body.contains(kMasterLabel)) context.am_container_resource_request = {MasterAskOf(context, body)};
   if (body.contains("am-container-spec")) context.am_container_spec = LaunchContextOf(body["am-container-spec"]);
   if (!context.am_container_spec) context.am_container_spec.emplace();
   if (body.contains("log-aggregation-context"))

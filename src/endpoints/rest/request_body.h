@@ -12,9 +12,10 @@
 namespace fairlead::endpoints::rest {
 
 /// The body of a REST request as a JSON object, without its element `root` when it has nothing else: XML when
-/// `content_type` says so (repeated elements become arrays, as JAXB has them), else JSON. An Error: neither, or more
-/// than wire/json and wire/xml take of a request.
-base::Result<nlohmann::json> ParseBody(std::string_view content_type, std::string_view body, const char* root);
+/// `content_type` says so (repeated elements become arrays, as JAXB has them), else JSON. An Error: neither, XML with
+/// another root, or more than wire/json and wire/xml take of a request. `xml_root`: where XML alone has one.
+base::Result<nlohmann::json> ParseBody(std::string_view content_type, std::string_view body, const char* root,
+                                       const char* xml_root = nullptr);
 
 /// A field as text; `fallback` where it is missing, null, an object or a list.
 std::string Text(const nlohmann::json& object, const char* key, const std::string& fallback = "");

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "endpoints/yarn/credentials.h"
+#include "endpoints/yarn/rm_decode.h"
 
 namespace fairlead::endpoints::rest {
 namespace {
@@ -34,6 +35,26 @@ TEST(RequestBodyTest, APriorityThatIsNotSaidIsHadoopsUndefined) {
   const auto read = SubmissionOf(*ParseBody("", R"({"application-id":"application_5_0006"})", kRoot));
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(read->Priority().Priority(), -1);
+}
+
+TEST(RequestBodyTest, LabelsAreThoseOfAsksAndOfTheMaster) {
+  const auto read = [](const char* labels) {
+    const auto context =
+        SubmissionOf(*ParseBody("", std::string(R"({"application-id":"application_5_0006")") + labels + "}", kRoot));
+    return endpoints::yarn::ToSubmission(*context, {"ann", {}, ""});
+  };
+  const auto both = read(
+      R"(,"resource":{"memory":700},"app-node-label-expression":"fast","am-container-node-label-expression":"slow")");
+  ASSERT_TRUE(both.ok());
+  EXPECT_EQ(both->label, "fast");
+  ASSERT_EQ(both->master_asks.size(), 1U);
+  EXPECT_EQ(both->master_asks[0].label, "slow");
+  EXPECT_EQ(both->master_asks[0].name, "*");
+  EXPECT_EQ(both->master_asks[0].count, 1);
+  EXPECT_EQ(both->master_asks[0].capability, model::Resources::Of(700, 1));
+  const auto none = read("");
+  ASSERT_TRUE(none.ok());
+  EXPECT_EQ(none->label + none->master_asks.at(0).label, "");
 }
 
 TEST(RequestBodyTest, LogAggregationContextHasWhatIsSaid) {
@@ -82,6 +103,14 @@ TEST(RequestBodyTest, WhatIsNoBodyIsRefused) {
   EXPECT_FALSE(ParseBody("application/json", std::string(40, '[') + std::string(40, ']'), kRoot).ok());
   EXPECT_FALSE(ParseBody("application/xml", "<a>", kRoot).ok());
   EXPECT_FALSE(SubmissionOf(*ParseBody("application/json", "{}", kRoot)).ok());
+}
+
+TEST(RequestBodyTest, XmlHasTheRootThatIsMeant) {
+  const auto other = ParseBody("application/xml", "<foo/>", "", "schedConf");
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.error().message, R"(unexpected element (uri:"", local:"foo"). Expected elements are <{}schedConf>)");
+  EXPECT_TRUE(ParseBody("application/xml", "<schedConf/>", "", "schedConf").ok());
+  EXPECT_FALSE(ParseBody("application/xml", "<foo/>", kRoot).ok());
 }
 
 TEST(RequestBodyTest, WhatIsTooMuchIsRefusedByTheBound) {

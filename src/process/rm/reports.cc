@@ -146,6 +146,17 @@ w::ApplicationResourceUsageReportProto HiddenUsage() {
 }
 }  // namespace
 
+std::string MasterLabelOf(const App& app) {
+  // One that had ended before a restart has the asks of its submission alone.
+  for (const std::vector<model::Ask>* asks : {&app.master_asks, &app.submission.master_asks}) {
+    for (const model::Ask& ask : *asks) {
+      if (!ask.label.empty()) return ask.label;
+    }
+    if (!asks->empty() && asks == &app.master_asks) return "";
+  }
+  return app.submission.label;
+}
+
 w::ApplicationReportProto ReportOf(const App& app, const UsageRecord& used, bool full, const ReportFacts& facts) {
   const base::WallTime now = facts.now;
   w::ApplicationReportProto report;
@@ -171,7 +182,10 @@ w::ApplicationReportProto ReportOf(const App& app, const UsageRecord& used, bool
   report.app_timeouts = {LifetimeOf(app, now)};
   report.launch_time = app.launched.ms;
   report.app_node_label_expression = app.submission.label.empty() ? "<Not set>" : app.submission.label;
-  report.am_node_label_expression = "<DEFAULT_PARTITION>";
+  if (!app.submission.unmanaged) {
+    const std::string label = MasterLabelOf(app);
+    report.am_node_label_expression = label.empty() ? "<DEFAULT_PARTITION>" : label;
+  }
   report.app_resource_usage = HiddenUsage();
   model::ApplicationAttemptId attempt_id{app.submission.id, -1};
   if (full) {

@@ -84,6 +84,8 @@ wire::yarn::ApplicationAttemptReportProto ReportOf(const App& app, const Attempt
 wire::yarn::ContainerReportProto ReportOf(const Core& core, const App& app, const Container& container);
 wire::yarn::NodeReportProto ReportOf(const NodeRow& node);
 
+/// The label that the master's container is asked for with; empty: none.
+std::string MasterLabelOf(const App& app);
 /// The URL of the master's page that clients are shown.
 std::string TrackingUrl(const App& app, const Attempt& attempt);
 

@@ -84,13 +84,13 @@ Document AllocationDocument(const App& app, const std::vector<Pending>& why, bas
   Document::List requests;
   for (const Pending& pending : why) requests.push_back(RequestDocument(pending));
   Document allocation = Document::Object()
-                            .Add("queueName", app.submission.queue)
-                            .Add("appPriority", std::to_string(app.submission.priority))
                             .Add("timestamp", now.ms)
                             .Add("dateTime", DateText(now))
+                            .Add("queueName", app.submission.queue)
+                            .Add("appPriority", app.submission.priority)
                             .Add("allocationState", "SKIPPED");
   if (why.empty()) allocation.Add("diagnostic", "Application does not need more resource");
-  return std::move(allocation.Add("requestAllocation", Document(std::move(requests))));
+  return std::move(allocation.Add("children", Document(std::move(requests))));
 }
 
 constexpr char kNotCapacity[] = "Not Capacity Scheduler";
@@ -287,21 +287,106 @@ void AwaitPasses(const std::shared_ptr<const PassesAsked>& asked, const Resource
                        "bulkActivities"));
 }
 
+namespace {
+
+/// RMWebServices.getFlatSet: what stands between commas.
+std::vector<std::string> ListOf(const http::Request& request, const char* key) {
+  const auto given = request.query.find(key);
+  if (given == request.query.end()) return {};
+  std::vector<std::string> list;
+  for (const std::string_view part : base::Split(given->second, ',')) list.emplace_back(part);
+  return list;
+}
+
+/// What app-activities is asked for.
+struct AppActivitiesAsked {
+  std::set<int32_t> priorities;  // empty: all
+  std::set<int64_t> request_ids;
+  bool answers = true;  // else it only has what follows written down, which needs no telling here
+
+  bool Wants(const Pending& pending) const {
+    return (priorities.empty() || priorities.contains(pending.ask.priority)) &&
+           (request_ids.empty() || request_ids.contains(pending.ask.allocation_request_id));
+  }
+};
+
+template <class Number>
+base::Result<std::set<Number>> NumbersOf(const http::Request& request, const char* key, const char* otherwise) {
+  std::set<Number> numbers;
+  for (const std::string& text : ListOf(request, key)) {
+    const auto number = config::java::ParseInteger<Number>(text);
+    if (!number) return base::Error{otherwise};
+    numbers.insert(*number);
+  }
+  return numbers;
+}
+
+/// RMWebServices.parseAppActivitiesRequiredActions.
+base::Status ReadActions(const http::Request& request, AppActivitiesAsked& asked) {
+  const std::vector<std::string> actions = ListOf(request, "actions");
+  asked.answers = actions.empty();
+  for (const std::string& action : actions) {
+    const std::string name = base::Uppered(action);
+    if (name != "REFRESH" && name != "GET")
+      return base::Error{"Got invalid action: " + action + ", valid actions: [REFRESH, GET]"};
+    asked.answers |= name == "GET";
+  }
+  return {};
+}
+
+base::Status CheckLimit(const http::Request& request) {
+  const auto given = request.query.find("limit");
+  if (given == request.query.end()) return {};
+  const auto limit = config::java::ParseInteger<int32_t>(given->second);
+  if (!limit) return base::Error{"limit must be integer!"};
+  if (*limit <= 0) return base::Error{"limit must be greater than 0!"};
+  return {};
+}
+
+/// RMWebServices.getAppActivities, check by check in its order; an Error has its words.
+base::Result<AppActivitiesAsked> ReadAppActivities(const http::Request& request) {
+  if (const base::Result<bool> grouped = IsGrouped(request); !grouped.ok()) return grouped.error();
+  AppActivitiesAsked asked;
+  if (const base::Status actions = ReadActions(request, asked); !actions.ok()) return actions.error();
+  auto priorities = NumbersOf<int32_t>(request, "requestPriorities", "request priorities must be integers!");
+  if (!priorities.ok()) return priorities.error();
+  auto ids = NumbersOf<int64_t>(request, "allocationRequestIds", "allocation request Ids must be integers!");
+  if (!ids.ok()) return ids.error();
+  if (const base::Status limit = CheckLimit(request); !limit.ok()) return limit.error();
+  asked.priorities = std::move(*priorities);
+  asked.request_ids = std::move(*ids);
+  return asked;
+}
+
+}  // namespace
+
 http::Response AppActivities(const http::Request& request, const std::string& text, const ResourceManager& manager) {
   const base::Result<model::ApplicationId> id = model::ParseApplicationId(text);
   const App* app = id.ok() ? manager.core().FindApp(*id) : nullptr;
   const base::WallTime now = manager.now_wall();
   Document document = Document::Object().Add("applicationId", text);
-  const auto say = [&](const char* why) {
+  const auto say = [&](const std::string& why) {
     document.Add("diagnostic", why).Add("timestamp", now.ms).Add("dateTime", DateText(now));
     return http::Rendered(request, document, "appActivities");
   };
   if (manager.options().hadoop_scheduler != "CapacityScheduler") return say(kNotCapacity);
+  const base::Result<AppActivitiesAsked> asked = ReadAppActivities(request);
+  if (!asked.ok()) return say(asked.error().message);
+  if (!id.ok()) return say("Cannot find application with given appId");
+  if (!asked->answers) {
+    return say("Successfully received action: " + request.query.find("actions")->second);
+  }
   const bool shown =
       app != nullptr && !Core::IsCompleted(*app) && manager.access().Of(http::CallerOf(request)).May(*app, false);
   if (!shown) return say("fail to get application activities after finished");
   Document::List allocations;
-  allocations.push_back(AllocationDocument(*app, manager.scheduler().Why(app->index, manager.now()), now));
+  std::vector<Pending> why = manager.scheduler().Why(app->index, manager.now());
+  const bool waits = !why.empty();
+  std::erase_if(why, [&](const Pending& pending) { return !asked->Wants(pending); });
+  if (waits && why.empty()) {  // for other asks: AppActivitiesInfo has no allocations
+    return http::Rendered(request, document.Add("allocations", Document(Document::List{})), "appActivities");
+  }
+  allocations.push_back(AllocationDocument(*app, why, now));
   return http::Rendered(request, document.Add("allocations", Document(std::move(allocations))), "appActivities");
 }
 

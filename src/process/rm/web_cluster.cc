@@ -193,6 +193,14 @@ Document Statistics(const Query& query, const AppRows& rows) {
   return Document::Object().Add("statItem", Document(std::move(items)));
 }
 
+/// What web_labels.cc answers.
+bool NamesLabels(const std::vector<std::string>& path) {
+  static constexpr std::string_view kNames[] = {"get-node-to-labels", "get-node-labels",    "label-mappings",
+                                                "add-node-labels",    "remove-node-labels", "replace-node-to-labels"};
+  if (path.size() == 3) return path[0] == "nodes" && (path[2] == "get-labels" || path[2] == "replace-labels");
+  return path.size() == 1 && std::ranges::find(kNames, path[0]) != std::end(kNames);
+}
+
 }  // namespace
 
 void Web::Cluster(const http::Request& request, const Segments& path, const Reply& reply) {
@@ -205,11 +213,9 @@ void Web::Cluster(const http::Request& request, const Segments& path, const Repl
   if (what == "apps" && path.size() >= 2) return ClusterApp(request, Segments(path.begin() + 1, path.end()), reply);
   if (what == "delegation-token") return DelegationToken(request, path, reply);
   if (what == "scheduler-conf") return ClusterConf(request, Segments(path.begin() + 1, path.end()), reply);
+  if (NamesLabels(path)) return ClusterLabels(request, path, reply);
   if (!get) return reply(Error(request, 405, "WebApplicationException", "The method is not allowed here."));
   if (what == "info" && path.size() <= 1) return reply(http::Rendered(request, ClusterInfo(), "clusterInfo"));
-  const bool of_node = what == "nodes" && path.size() == 3 && path[2] == "get-labels";
-  const bool of_labels = what == "get-node-to-labels" || what == "get-node-labels" || what == "label-mappings";
-  if (of_node || (of_labels && path.size() == 1)) return ClusterLabels(request, path, reply);
   if (what == "queues" && path.size() == 3 && path[2] == "access") return QueueAccess(request, {path[1]}, reply);
   if (what == "reservation" && path.size() == 2 && path[1] == "list") {
     return reply(Error(request, 400, "BadRequestException",
@@ -442,8 +448,8 @@ Document AppDocument(const AppRow& row, bool full, const AppFacts& facts, std::s
   document.Add("logAggregationStatus", std::string(Name(row.logs.At(app, now))))
       .Add("unmanagedApplication", app.submission.unmanaged);
   if (!app.submission.label.empty()) document.Add("appNodeLabelExpression", app.submission.label);
-  document.Add("amNodeLabelExpression", "")
-      .Add("timeouts", Document::Object().Add("timeout", Document(Document::List{TimeoutDocument(app, now)})));
+  if (!app.submission.unmanaged) document.Add("amNodeLabelExpression", MasterLabelOf(app));
+  document.Add("timeouts", Document::Object().Add("timeout", Document(Document::List{TimeoutDocument(app, now)})));
   return document;
 }
 

@@ -1,15 +1,24 @@
+#include <functional>
 #include <set>
 #include <utility>
+#include <variant>
 
+#include "config/java_numbers.h"
+#include "endpoints/rest/request_body.h"
 #include "process/rm/web.h"
 #include "process/rm/web_resources.h"
 
 // /ws/v1/cluster/get-node-labels, get-node-to-labels, label-mappings and nodes/NODE/get-labels (dao/NodeLabelsInfo,
 // NodeToLabelsInfo, LabelsToNodesInfo). JAXB's older form: every value is a text, and a list of one is bare.
+// add-node-labels, remove-node-labels, replace-node-to-labels and nodes/NODE/replace-labels change them
+// (RMWebServices.addToClusterNodeLabels and its like).
 
 namespace fairlead::process::rm {
 
-using endpoints::rest::Document;
+namespace m = model::rm;
+namespace rest = endpoints::rest;
+using nlohmann::json;
+using rest::Document;
 
 namespace {
 
@@ -121,12 +130,108 @@ std::set<std::string> AskedLabels(const std::string& target) {
   return asked;
 }
 
+using LabelChange = std::variant<m::AddLabels, m::RemoveLabels, m::ReplaceLabels>;
+
+/// ConverterUtils.toNodeIdWithDefaultPort: without a port it is every node of the host.
+base::Result<m::NodeAddress> AddressOf(const std::string& text) {
+  const size_t colon = text.find(':');
+  if (colon == std::string::npos) return m::NodeAddress{text, 0};
+  const auto port = config::java::ParseInteger<int32_t>(text.substr(colon + 1));
+  if (!port) return base::Error{"Invalid port: " + text.substr(colon + 1)};
+  return m::NodeAddress{text.substr(0, colon), *port};
+}
+
+/// Adds a node with its labels; it may have one (CommonNodeLabelsManager.checkReplaceLabelsOnNode).
+base::Status AddNode(const std::string& node, const std::vector<std::string>& labels, m::ReplaceLabels& change) {
+  const base::Result<m::NodeAddress> address = AddressOf(node);
+  if (!address.ok()) return address.error();
+  if (labels.size() > 1) {
+    return base::Error{"java.io.IOException: " + std::to_string(labels.size()) +
+                       " labels specified on host=" + address->host +
+                       ", please note that we do not support specifying multiple labels on a single host for now."};
+  }
+  change.nodes.push_back({*address, labels.empty() ? "" : labels.front()});
+  return {};
+}
+
+base::Result<LabelChange> ReplacementOf(const json& body) {
+  m::ReplaceLabels change;
+  for (const json& entry : rest::Items(body, "nodeToLabels")) {
+    std::vector<std::string> labels;
+    for (const json& label : rest::Items(entry, "labels")) {
+      if (label.is_string()) labels.push_back(label.get<std::string>());
+    }
+    if (const base::Status added = AddNode(rest::Text(entry, "nodeId"), labels, change); !added.ok())
+      return added.error();
+  }
+  return LabelChange(std::move(change));
+}
+
+LabelChange AdditionOf(const json& body) {
+  m::AddLabels change;
+  // dao/NodeLabelInfo: what is not said to be exclusive is shared.
+  for (const json& label : rest::Items(body, "nodeLabelInfo"))
+    change.labels.push_back({rest::Text(label, "name"), rest::Text(label, "exclusivity") == "true"});
+  return change;
+}
+
+/// `path`: below /ws/v1/cluster. An Error: why Hadoop takes it for a bad request.
+base::Result<LabelChange> ChangeOf(const http::Request& request, const std::vector<std::string>& path) {
+  const std::set<std::string> asked = AskedLabels(request.target);
+  if (path[0] == "remove-node-labels") return LabelChange(m::RemoveLabels{0, {asked.begin(), asked.end()}});
+  if (path[0] == "nodes") {
+    m::ReplaceLabels change;
+    const base::Status added = AddNode(path[1], {asked.begin(), asked.end()}, change);
+    return added.ok() ? base::Result<LabelChange>(std::move(change)) : added.error();
+  }
+  const bool adds = path[0] == "add-node-labels";
+  const base::Result<json> body = rest::ParseBody(http::FindHeader(request.headers, "Content-Type"), request.body,
+                                                  adds ? "nodeLabelsInfo" : "nodeToLabelsName");
+  if (!body.ok()) return base::Error{"java.lang.Exception: " + body.error().message};
+  return adds ? AdditionOf(*body) : ReplacementOf(*body);
+}
+
+using Refuse = std::function<void(int status, const char* exception, const std::string& why)>;
+
+void ChangeLabels(const http::Request& request, const std::vector<std::string>& path, ResourceManager& manager,
+                  const http::Server::Reply& reply, const Refuse& refuse) {
+  const std::string user = http::CallerOf(request);
+  if (!manager.access().Of(user).IsAdministrator()) {
+    const std::string where = path[0] == "nodes" ? "nodes/nodeid/replace-labels" : path[0];
+    return refuse(401, "AuthorizationException", "User " + user + " not authorized for post to .../" + where);
+  }
+  const base::Result<LabelChange> change = ChangeOf(request, path);
+  if (!change.ok()) return refuse(400, "BadRequestException", change.error().message);
+  if (!manager.core().config().node_labels) {
+    return refuse(
+        400, "BadRequestException",
+        "java.io.IOException: Node-label-based scheduling is disabled. Please check yarn.node-labels.enabled");
+  }
+  const auto done = [reply, refuse](const m::OuterEffect& effect) {
+    if (const auto refused = RefusalOf(effect)) return refuse(400, "BadRequestException", refused->message);
+    reply(http::Response{});
+  };
+  manager.NoteAction(http::ActorOf(request), request.peer, path.back(), {}, "", "");
+  std::visit([&](const auto& event) { manager.batches().Ask(event, done); }, *change);
+}
+
 }  // namespace
 
 void Web::ClusterLabels(const http::Request& request, const Segments& path, const Reply& reply) {
+  const bool of_node = path[0] == "nodes";
+  const bool changes =
+      of_node ? path[2] == "replace-labels" : !path[0].starts_with("get-") && path[0] != "label-mappings";
+  const bool fits = changes ? request.method == "POST" : request.method == "GET" || request.method == "HEAD";
+  if (!fits) return reply(Error(request, 405, "WebApplicationException", "The method is not allowed here."));
+  if (changes) {
+    return ChangeLabels(request, path, manager_, reply,
+                        [request, reply](int status, const char* exception, const std::string& why) {
+                          reply(Error(request, status, exception, why));
+                        });
+  }
   LabelFacts facts{manager_.core().labels().known(), {}, http::PrefersXml(request)};
   const std::string& what = path[0];
-  if (what == "nodes") {  // nodes/NODE/get-labels
+  if (of_node) {  // nodes/NODE/get-labels
     const Node* node = FindNamed(path[1]);
     const Document labels = node ? LabelsOf(facts, NodeRowOf(*node)) : Document();
     return reply(http::Rendered(request, labels, BareRoot(request, "nodeLabelsInfo")));

@@ -45,7 +45,8 @@ base::Result<std::vector<config::CapacityChange::Queue>> QueuesOf(const json& bo
 /// dao/SchedConfUpdateInfo.
 base::Result<config::CapacityChange> ChangeOf(const http::Request& request) {
   // Of JSON Hadoop reads the fields alone, not one that holds them.
-  const base::Result<json> body = rest::ParseBody(http::FindHeader(request.headers, "Content-Type"), request.body, "");
+  const base::Result<json> body =
+      rest::ParseBody(http::FindHeader(request.headers, "Content-Type"), request.body, "", "schedConf");
   if (!body.ok()) return body.error();
   config::CapacityChange change;
   for (const json& path : rest::Items(*body, "remove-queue")) {

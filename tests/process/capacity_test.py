@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""What REST of the profile yarn-capacity takes and tells of node labels and activities, on a resource manager without nodes."""
+import json
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import unittest
+import urllib.error
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/interop"))
+import cluster as lab  # noqa: E402
+import peers  # noqa: E402
+import registry  # noqa: E402
+
+peers.BINARY = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build")) / "fairlead"
+QUEUES = (("root.queues", "alpha,beta"), ("root.alpha.capacity", "50"), ("root.beta.capacity", "50"), ("maximum-am-resource-percent", "1"),
+          ("root.accessible-node-labels.fast.capacity", "100"), ("root.alpha.accessible-node-labels", "fast"),
+          ("root.alpha.accessible-node-labels.fast.capacity", "100"), ("root.beta.accessible-node-labels", " "))
+SITE = (("yarn.node-labels.enabled", "true"), ("yarn.admin.acl", "root"), ("yarn.scheduler.configuration.store.class", "memory"))
+
+
+class Rest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-process-"))
+        cls.addClassCleanup(shutil.rmtree, cls.directory, ignore_errors=True)
+        cls.cluster = lab.Cluster(cls.directory / "cluster", registry.Spec(nodes=(), history=False, capacity=QUEUES, yarn_site=SITE))
+        cls.addClassCleanup(cls.cluster.stop)
+        cls.cluster.write()
+        cls.cluster.start_rm()
+        cls.cluster.wait(lambda: cls.cluster.get("/ws/v1/cluster/info"), "the resource manager")
+        cls.label("add-node-labels", {"nodeLabelInfo": [{"name": "fast", "exclusivity": "true"}]})
+
+    @classmethod
+    def ask(cls, method, path, body="", kind="application/json", user="root"):
+        """Status and text of the answer."""
+        target = cls.cluster.page(f"/ws/v1/cluster/{path}{'&' if '?' in path else '?'}user.name={user}")
+        request = urllib.request.Request(target, data=body.encode() or None, method=method, headers={"Content-Type": kind, "Accept": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as refused:
+            return refused.code, refused.read().decode()
+
+    @classmethod
+    def label(cls, path, body=None):
+        status, text = cls.ask("POST", path, json.dumps(body) if body is not None else "")
+        if status != 200:
+            raise AssertionError(f"{path}: {status} {text}")
+
+    def refusal(self, *words, status=400, **options):
+        code, text = self.ask(*words, **options)
+        self.assertEqual(code, status, text)
+        return json.loads(text)["RemoteException"]["message"]
+
+    def submit(self, queue, **labels):
+        app = self.cluster.new_application()
+        status, text = self.ask("POST", "apps", json.dumps({
+            "application-id": app, "application-name": "waits", "queue": queue, "resource": {"memory": 256, "vCores": 1},
+            "am-container-spec": {"commands": {"command": "true"}}, **labels}))
+        return app, status, text
+
+    def test_a_submission_keeps_its_labels(self):
+        app, status, text = self.submit("root.alpha", **{"am-container-node-label-expression": "fast", "app-node-label-expression": "fast"})
+        self.assertEqual(status, 202, text)
+        self.cluster.wait(lambda: self.cluster.app(app)["state"] == "ACCEPTED", "an application that waits")
+        told = self.cluster.app(app)
+        self.assertEqual((told["amNodeLabelExpression"], told["appNodeLabelExpression"]), ("fast", "fast"))
+        for name in ("am-container-node-label-expression", "app-node-label-expression"):
+            _, status, text = self.submit("root.beta", **{name: "fast"})
+            self.assertEqual(status, 400)
+            self.assertIn("doesn't have permission to access all labels", text)
+        app, status, _ = self.submit("root.beta")
+        self.assertEqual(status, 202)
+        self.assertEqual(self.cluster.app(app)["amNodeLabelExpression"], "")
+
+    def test_labels_are_changed_by_administrators(self):
+        self.label("add-node-labels", {"nodeLabelInfo": {"name": "slow"}})
+        self.label("replace-node-to-labels", {"nodeToLabels": [{"nodeId": "host:1", "labels": ["slow"]}]})
+        self.label("nodes/other/replace-labels?labels=slow")
+        self.assertEqual(json.loads(self.ask("GET", "get-node-labels")[1])["nodeLabelInfo"][1]["exclusivity"], "false")
+        self.assertIn("please note that we do not support", self.refusal("POST", "nodes/h:1/replace-labels?labels=slow&labels=fast"))
+        self.assertIn("java.io.IOException: Not all labels being replaced", self.refusal("POST", "nodes/h:1/replace-labels?labels=none"))
+        self.assertIn("Invalid port", self.refusal("POST", "nodes/h:x/replace-labels?labels=slow"))
+        self.assertIn("is using this label", self.refusal("POST", "remove-node-labels?labels=fast"))
+        self.assertEqual(self.refusal("POST", "remove-node-labels?labels=slow", status=401, user="ann"),
+                         "User ann not authorized for post to .../remove-node-labels")
+        self.label("remove-node-labels?labels=slow")
+        self.assertNotIn("slow", self.ask("GET", "get-node-labels")[1])
+        self.assertEqual(self.ask("GET", "remove-node-labels?labels=fast")[0], 405)
+
+    def test_app_activities_are_hadoops_document(self):
+        app, _, _ = self.submit("root.alpha")
+        self.cluster.wait(lambda: self.cluster.app(app)["state"] == "ACCEPTED", "an application that waits")
+        path = f"scheduler/app-activities/{app}"
+
+        def told(query="", what=path):
+            return json.loads(self.ask("GET", what + query)[1])["appActivities"]
+        allocation, = told()["allocations"]
+        self.assertEqual((allocation["queueName"], allocation["appPriority"], allocation["allocationState"]), ("root.alpha", -1, "SKIPPED"))
+        request, = allocation["children"]
+        self.assertEqual((request["requestPriority"], request["allocationRequestId"], request["allocationState"]), (0, -1, "SKIPPED"))
+        self.assertEqual(told("?requestPriorities=0,3")["allocations"][0]["children"], allocation["children"])
+        self.assertEqual(told("?requestPriorities=3")["allocations"], [])
+        for query, words in (("?groupBy=colour", "Got invalid groupBy: colour, valid groupBy types: [DIAGNOSTIC]"),
+                             ("?actions=look", "Got invalid action: look, valid actions: [REFRESH, GET]"),
+                             ("?requestPriorities=x", "request priorities must be integers!"),
+                             ("?allocationRequestIds=x", "allocation request Ids must be integers!"),
+                             ("?limit=x", "limit must be integer!"), ("?limit=0", "limit must be greater than 0!"),
+                             ("?actions=refresh", "Successfully received action: refresh")):
+            self.assertEqual(told(query)["diagnostic"], words)
+        self.assertEqual(told(what="scheduler/app-activities/some")["diagnostic"], "Cannot find application with given appId")
+        self.assertEqual(told(what="scheduler/app-activities/application_1_0001")["diagnostic"],
+                         "fail to get application activities after finished")
+
+    def test_xml_of_another_root_changes_no_queues(self):
+        self.assertIn('unexpected element (uri:"", local:"foo")', self.refusal("PUT", "scheduler-conf", "<foo/>", kind="application/xml"))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
