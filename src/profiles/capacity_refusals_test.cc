@@ -66,6 +66,9 @@ const Bad kBad[] = {
     {"a state that is none", GoodWith({{"root.a.state", "DRAINING"}}), "write RUNNING or STOPPED"},
     {"an ordering policy that is none", GoodWith({{"root.a.ordering-policy", "random"}}),
      "Unable to construct ordering policy for: random"},
+    {"an order by partitions", GoodWith({{"root.a.ordering-policy", "fifo-with-partitions"}}),
+     "Unable to construct ordering policy for: fifo-with-partitions: an order for each exclusive partition is not "
+     "kept"},
     {"a lifetime above the maximum",
      GoodWith({{"root.a.maximum-application-lifetime", "10"}, {"root.a.default-application-lifetime", "20"}}),
      "Default lifetime 20 can't exceed maximum lifetime 10"},

@@ -512,6 +512,10 @@ class SetUpQueue {
       order = AppOrder(AppOrder::Kind::kFair, keys_.size_based_weight.value_or(false));
     } else if (policy == "fifo-for-pending-apps" || policy == "FifoOrderingPolicyForPendingApps") {
       order = AppOrder(AppOrder::Kind::kPending, false);
+    } else if (policy == "fifo-with-partitions" || policy == "FifoOrderingPolicyWithExclusivePartitions") {
+      return {CapacityFault::kRuntime,
+              "Unable to construct ordering policy for: " + policy +
+                  ": an order for each exclusive partition is not kept here; write fifo, which has one for all"};
     } else if (policy != "fifo" && policy != "FifoOrderingPolicy") {
       return {CapacityFault::kRuntime, "Unable to construct ordering policy for: " + policy};
     }
