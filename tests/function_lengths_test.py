@@ -15,7 +15,6 @@ FLAT = {
 }
 LONG = {
     "apps/fairlead/config.cc: AddConfig": 71,
-    "src/shell/nm/daemon.cc: RunNodeManager": 69,
     "src/shell/spark/worker_daemon.cc: RunSparkWorker": 65,
     "src/sim/traces/report.cc: JsonOf": 62,
 }

@@ -184,30 +184,34 @@ int RunUntilTheEnd(Daemon& daemon, bool keep_containers) {
   return daemon.exit_code;
 }
 
+/// All that it is told; `source` is completed by its credential, and by Spark's own file.
+base::Result<NmSettings> ReadAll(const NmOptions& options, config::Settings& source) {
+  const std::string& directory = options.settings.hadoop_conf;
+  base::Status added = AddCredential(CredentialPath("node"), options.settings, source.conf);
+  if (!added.ok()) return added.error();
+  SetDefaultAuth(options.settings, source.conf);
+  if (!directory.empty()) {
+    AddExecutorRules(directory, source.conf);
+    added = AddSparkShuffleSite(directory, source.conf);
+    if (!added.ok()) return added.error();
+  }
+  base::Result<NmSettings> settings = ReadNmSettings(source);
+  if (!settings) return settings;
+  if (base::Status kept = KeepStrangersOut(source.conf); !kept.ok()) return kept.error();
+  if (base::Status policy = ReadPolicy(source.conf, directory, *settings); !policy.ok()) return policy.error();
+  settings->manager.environment = OwnEnvironment();
+  settings->manager.user = OwnUser();
+  return settings;
+}
+
 }  // namespace
 
 int RunNodeManager(const NmOptions& options) {
   base::Result<config::Settings> source = LoadSettings(options.settings);
   if (!source) return Refuse(source.error().message, 2);
-  if (base::Status joined = AddCredential(CredentialPath("node"), options.settings, source->conf); !joined.ok()) {
-    return Refuse(joined.error().message, 2);
-  }
-  SetDefaultAuth(options.settings, source->conf);
-  if (const std::string& directory = options.settings.hadoop_conf; !directory.empty()) {
-    AddExecutorRules(directory, source->conf);
-    if (base::Status added = AddSparkShuffleSite(directory, source->conf); !added.ok()) {
-      return Refuse(added.error().message, 2);
-    }
-  }
-  base::Result<NmSettings> read = ReadNmSettings(*source);
+  base::Result<NmSettings> read = ReadAll(options, *source);
   if (!read) return Refuse(read.error().message, 2);
-  NmSettings settings = std::move(*read);
-  if (base::Status kept = KeepStrangersOut(source->conf); !kept.ok()) return Refuse(kept.error().message, 2);
-  if (base::Status policy = ReadPolicy(source->conf, options.settings.hadoop_conf, settings); !policy.ok()) {
-    return Refuse(policy.error().message, 2);
-  }
-  settings.manager.environment = OwnEnvironment();
-  settings.manager.user = OwnUser();
+  NmSettings& settings = *read;
 
   Daemon daemon;
   base::Result<std::unique_ptr<Helper>> helper = GiveUpPrivileges(settings);
