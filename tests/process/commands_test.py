@@ -609,15 +609,22 @@ class OnACluster(unittest.TestCase):
         self.assertRegex(self.ask("what-if", "--submit", "1x128MiB,1x1m@root.small").stdout, r"^The job ")
         self.assertRegex(self.ask("what-if", "--queue", "root.small.weight=9", "--lose-node", "127.0.0.2", "--for", "10m").stdout, r"\.\n$")
         for words, part in ((("--lose-node", "n9"), "no node n9 is in service"), (("--kill", "application_1_0001"), "no application application_1_0001 runs or waits"),
-                            ((), "NAME VALUE"), (("--for", "soon", "--drain", "127.0.0.2"), "'soon' is no time"), (("--queue", "root.small.nosuch=1"), "nosuch")):
+                            (("--for", "soon", "--drain", "127.0.0.2"), "'soon' is no time"), (("--queue", "root.small.nosuch=1"), "nosuch")):
             shown = self.ask("what-if", *words)
             self.assertEqual(shown.returncode, 1, shown.stdout)
             self.assertIn(part, shown.stderr)
+        shown = self.ask("what-if")
+        self.assertEqual(shown.returncode, 2, shown.stdout)
+        self.assertIn("name a change", shown.stderr)
         web = re.search(r"yarn.resourcemanager.webapp.address</name>\s*<value>([^<]+)", (pathlib.Path(self.conf) / "yarn-site.xml").read_text())[1]
-        for text, code in (((pathlib.Path(self.conf) / "fair-scheduler.xml").read_text(), 0), ("<allocations><queue/></allocations>", 1)):
+        for text in ((pathlib.Path(self.conf) / "fair-scheduler.xml").read_text(), "<allocations><queue/></allocations>"):
             (self.work / "new.xml").write_text(text)
             shown = run("config", "check", "--against", web, self.work / "new.xml", "--no-queue-later-than", "1s")
+            told = self.ask("what-if", "--queues-file", self.work / "new.xml", "--json")
+            # By whatever ran here before it may be known how long the one runs.
+            code = 1 if told.returncode else 6 if json.loads(told.stdout)["undecided"] else 0
             self.assertEqual(shown.returncode, code, shown.stdout + shown.stderr)
+        self.assertEqual(code, 1)
         self.assertEqual({row["id"]: row["state"] for row in json.loads(self.ask("apps", "--json").stdout)}[keeper], "RUNNING")
 
     def test_json_is_as_its_schema_says(self):

@@ -397,7 +397,7 @@ void Future::Leave(model::AppIndex index, Job& job) {
 
 base::Status Future::Apply(const std::vector<Change>& changes) {
   for (const Change& change : changes) {
-    const base::Status done = std::visit([this](const auto& one) { return Do(one); }, change);
+    const base::Status done = std::visit([&future = *this](const auto& one) { return future.Do(one); }, change);
     if (!done.ok()) return done;
   }
   // One step for all of them: nothing is granted between two.

@@ -174,6 +174,16 @@ TEST_F(PastTest, AStoryHasALifeInOrder) {
   EXPECT_FALSE(StoryOf({kEpochMs, 99}).found());
 }
 
+TEST_F(PastTest, AWaitThatLastsIsCounted) {
+  world_.AddNode(10, "n1", 4096, 4);
+  const auto app = RunOne(1000);
+  world_.Do(9000, model::rm::Tick{});
+  const Story story = StoryOf(app);
+  EXPECT_FALSE(story.ended());
+  EXPECT_EQ(story.sums().waited_ms, kEpochMs + 9000 - story.Chapters().back().from.ms);
+  EXPECT_GE(story.sums().waited_ms, 4000);
+}
+
 TEST_F(PastTest, AStoryThatBeganBeforeWhatIsKeptSaysSo) {
   world_.AddNode(10, "n1", 4096, 4);
   const auto app = RunOne(1000);

@@ -189,11 +189,22 @@ void Story::Decided(const RmReplay& replay, base::WallTime wall, std::span<const
   for (const ms::Effect& effect : effects) std::visit(teller, effect);
 }
 
+int64_t Story::WaitedUntil(base::WallTime now) const {
+  const int64_t waited = waits_ ? now.ms - wait_.since.ms : 0;
+  return waited >= kShortest.millis() ? waited : 0;
+}
+
+Story::Sums Story::sums() const {
+  Sums sums = sums_;
+  sums.waited_ms += WaitedUntil(sums_.seen);
+  return sums;
+}
+
 void Story::EndWait(base::WallTime now) {
   if (!waits_) return;
-  waits_ = false;
   if (wait_.chapter) chapters_[*wait_.chapter].to = now;
-  if (now.ms - wait_.since.ms >= kShortest.millis()) sums_.waited_ms += now.ms - wait_.since.ms;
+  sums_.waited_ms += WaitedUntil(now);
+  waits_ = false;
 }
 
 void Story::Look(const RmReplay& replay, const fairlead::rm::App& app) {

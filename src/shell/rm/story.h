@@ -67,7 +67,8 @@ class Story {
     base::WallTime seen;  // when it was last there
     model::rm::AppState state{};
   };
-  const Sums& sums() const { return sums_; }
+  /// With what it has waited for until now.
+  Sums sums() const;
 
  private:
   class Teller;
@@ -82,6 +83,8 @@ class Story {
   void Meet(const fairlead::rm::App& app, bool before);
   void Look(const RmReplay& replay, const fairlead::rm::App& app);
   void EndWait(base::WallTime now);
+  /// Milliseconds of the wait that lasts; 0 of one that is too short to count.
+  int64_t WaitedUntil(base::WallTime now) const;
   void TellActs(const RmReplay& replay);
   void Fold();
   bool Is(const fairlead::rm::Core& core, model::AppIndex app) const;
