@@ -67,11 +67,7 @@ def run(build, name, keys, jobs):
         pathlib.Path(work).chmod(0o755)
         cluster = lab.Cluster(pathlib.Path(work) / "cluster", dataclasses.replace(SPEC, yarn_site=SPEC.yarn_site + keys))
         try:
-            cluster.write()
-            cluster.start_rm()
-            for node in range(1, NODES + 1):
-                cluster.start_nm(node)
-            cluster.wait_for_nodes(NODES)
+            cluster.start()
             begin = time.monotonic()
             submitted = []
             for number, job in enumerate(jobs):
@@ -104,6 +100,8 @@ def main():
     options.add_argument("--minutes", type=float, default=3)
     options.add_argument("--load", type=float, default=1.6)
     wanted = options.parse_args()
+    if min(wanted.jobs, wanted.minutes, wanted.load) <= 0:
+        options.error("--jobs, --minutes and --load are above 0")
     peers.BINARY = wanted.build / "fairlead"
     jobs = day(wanted.seed, wanted.jobs, wanted.minutes * 60, wanted.load)
     rows = []
