@@ -176,7 +176,7 @@ class TlsStream final : public env::Stream, public env::StreamHandler {
     Flush();
     stream_->CloseAfterFlush();
   }
-  /// More of the handshake; its bound does not count what follows it in the same bytes.
+  /// Its bound is not that of what follows it in the same bytes.
   void Shake(std::string_view bytes) {
     const env::Alive::Watch here = alive_.watch();
     Take(bytes);
