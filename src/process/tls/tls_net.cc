@@ -66,14 +66,8 @@ class TlsStream final : public env::Stream, public env::StreamHandler {
     stream_->SetHighWater(bytes / 4);
     full_ = full_ || unsent() > high_water_;
   }
-  void PauseReading() override {
-    paused_ = true;
-    stream_->PauseReading();
-  }
-  void ResumeReading() override {
-    paused_ = false;
-    if (arrived_.empty()) stream_->ResumeReading();
-  }
+  void PauseReading() override { stream_->PauseReading(); }
+  void ResumeReading() override { stream_->ResumeReading(); }
   void CloseAfterFlush() override {
     handler_ = nullptr;
     if (std::exchange(closing_, true)) return;
@@ -93,16 +87,11 @@ class TlsStream final : public env::Stream, public env::StreamHandler {
       return Break("no TLS");
     }
     handshake_bytes_ += bytes.size();
-    if (!turn_) return Shake(bytes);
+    if (handshake_bytes_ > kHandshakeMost) return Break("a handshake of more than 64 KiB");
+    if (!turn_) return Take(bytes);
     const bool queued = !arrived_.empty();
     arrived_ += bytes;
-    if (queued) return;
-    stream_->PauseReading();  // an upload may follow the handshake at once
-    turn_(peer().host, alive_([this] {
-            const std::string bytes_of_turn = std::exchange(arrived_, {});
-            if (handler_ && !paused_) stream_->ResumeReading();
-            Shake(bytes_of_turn);
-          }));
+    if (!queued) turn_(peer().host, alive_([this] { Take(std::exchange(arrived_, {})); }));
   }
   void OnDrained() override {
     SendQueued();
@@ -176,13 +165,6 @@ class TlsStream final : public env::Stream, public env::StreamHandler {
     Flush();
     stream_->CloseAfterFlush();
   }
-  /// Its bound is not that of what follows it in the same bytes.
-  void Shake(std::string_view bytes) {
-    const env::Alive::Watch here = alive_.watch();
-    Take(bytes);
-    if (!here || !handler_ || session_->established() || handshake_bytes_ <= kHandshakeMost) return;
-    Break("a handshake of more than 64 KiB");
-  }
   void Take(std::string_view bytes) {
     if (!handler_ && queue_.empty()) return;
     const base::Status taken = session_->Receive(bytes);
@@ -226,7 +208,6 @@ class TlsStream final : public env::Stream, public env::StreamHandler {
   const std::shared_ptr<Failures> failures_;
   env::StreamHandler* handler_ = nullptr;
   bool closing_ = false;
-  bool paused_ = false;  // by the owner
   size_t high_water_ = 1 << 20;
   bool full_ = false;  // above it, and not told that it is drained
   std::deque<Piece> queue_;
