@@ -22,7 +22,6 @@ from commands_test import SCHEMA, differences  # noqa: E402
 
 FAIRLEAD = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build")) / "fairlead"
 PORTS = ("", ".scheduler", ".resource-tracker", ".admin", ".webapp")
-HERE = "10.213.77.254"  # of the switch
 
 
 @unittest.skipIf(namespaces.missing(), namespaces.missing() or "")
@@ -35,9 +34,9 @@ class OtherMachines(unittest.TestCase):
         cls.machines = namespaces.Machines("laptop", "worker", "stranger", "trusted")
         cls.addClassCleanup(cls.machines.remove)
         ports = dict(zip(PORTS, peers.free_ports(len(PORTS))))
-        cls.web = f"http://{HERE}:{ports['.webapp']}"
-        settings = {f"yarn.resourcemanager{name}.address": f"{HERE}:{port}" for name, port in ports.items()}
-        settings |= {"yarn.resourcemanager.hostname": HERE, "fairlead.auth": "credentials", "fairlead.auth.networks": cls.machines.address("trusted"),
+        cls.web = f"http://{cls.machines.here}:{ports['.webapp']}"
+        settings = {f"yarn.resourcemanager{name}.address": f"{cls.machines.here}:{port}" for name, port in ports.items()}
+        settings |= {"yarn.resourcemanager.hostname": cls.machines.here, "fairlead.auth": "credentials", "fairlead.auth.networks": cls.machines.address("trusted"),
                      "fairlead.auth.users": "bob", "yarn.nm.liveness-monitor.expiry-interval-ms": "3000"}
         cls.conf = cls.work / "rm.yaml"
         cls.conf.write_text("hadoop:\n" + "".join(f"  {key}: \"{value}\"\n" for key, value in settings.items()))
@@ -166,7 +165,7 @@ class OtherMachines(unittest.TestCase):
         self.assertIn(f"\n200 2 http://{page}/node?a=b&fairlead.pass=", shown)
         self.assertIn(f"\n200 0 http://{page}/node", self.at("laptop", *browser, "-b", cookies, f"http://{page}/node").stdout, "by its cookie")
         value = cookies.read_text().split('"')[1]
-        for forged in (value[:-4] + "AAAA", value.replace("u=reader", "u=root"), value.replace(page, HERE + ":1")):
+        for forged in (value[:-4] + "AAAA", value.replace("u=reader", "u=root"), value.replace(page, self.machines.here + ":1")):
             self.assertEqual(self.at("laptop", "curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "-H", f'Cookie: hadoop.auth="{forged}"', f"http://{page}/node").stdout, "401")
         self.assertIn("\n401 1 ", self.at("stranger", *browser, "-L", f"http://{page}/node").stdout, "sent to the manager, who does not know him")
         for query, status in ((f"node={page}", 200), ("node=10.0.0.1:80", 404), (f"node={page}&to=http://evil.example/", 400), ("", 404)):
@@ -310,7 +309,7 @@ class Managers(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.work, ignore_errors=True)
         self.machines = namespaces.Machines("one", "two", "laptop")
         self.addCleanup(self.machines.remove)
-        self.zookeeper = zookeeper.ZooKeeper(self.work / "zookeeper", host=HERE)
+        self.zookeeper = zookeeper.ZooKeeper(self.work / "zookeeper", host=self.machines.here)
         self.addCleanup(self.zookeeper.stop)
         self.zookeeper.start()
         self.places = {"rm1": "one", "rm2": "two"}
