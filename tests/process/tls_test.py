@@ -72,6 +72,14 @@ class Pages(unittest.TestCase):
         self.assertRegex(answer.stdout, "(?i)strict-transport-security: max-age=60")
         self.assertNotEqual(self.curl(self.cluster.page("/")).returncode, 0, "nobody trusts it yet")
 
+    def test_an_upload_may_follow_the_handshake_at_once(self):
+        body = pathlib.Path(self.cluster.directory) / "body"
+        body.write_text(" " * 900_000)
+        for _ in range(10):
+            answer = self.trusting(self.cluster.page("/fairlead/v1/what-if"), "-H", "Expect:", "-H", "Content-Type: application/json", "--data-binary", f"@{body}")
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            self.assertRegex(answer.stdout, r"^HTTP/1.1 400 ")  # blanks are no JSON
+
     def test_map_outputs(self):
         [port] = re.findall(r"serving map outputs.*?127\.0\.0\.1:(\d+)", (self.cluster.directory / "nm1.log").read_text())
         asked = f"127.0.0.1:{port}/mapOutput?job=job_1_0001&reduce=0&map=attempt_1_0001_m_000000_0"

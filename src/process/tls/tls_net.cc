@@ -66,8 +66,14 @@ class TlsStream final : public env::Stream, public env::StreamHandler {
     stream_->SetHighWater(bytes / 4);
     full_ = full_ || unsent() > high_water_;
   }
-  void PauseReading() override { stream_->PauseReading(); }
-  void ResumeReading() override { stream_->ResumeReading(); }
+  void PauseReading() override {
+    paused_ = true;
+    stream_->PauseReading();
+  }
+  void ResumeReading() override {
+    paused_ = false;
+    if (arrived_.empty()) stream_->ResumeReading();
+  }
   void CloseAfterFlush() override {
     handler_ = nullptr;
     if (std::exchange(closing_, true)) return;
@@ -87,11 +93,11 @@ class TlsStream final : public env::Stream, public env::StreamHandler {
       return Break("no TLS");
     }
     handshake_bytes_ += bytes.size();
-    if (handshake_bytes_ > kHandshakeMost) return Break("a handshake of more than 64 KiB");
-    if (!turn_) return Take(bytes);
+    if (!turn_) return Shake(bytes);
     const bool queued = !arrived_.empty();
     arrived_ += bytes;
-    if (!queued) turn_(peer().host, alive_([this] { Take(std::exchange(arrived_, {})); }));
+    if (arrived_.size() > kHandshakeMost) stream_->PauseReading();  // an upload may follow the handshake at once
+    if (!queued) turn_(peer().host, alive_([this] { Shake(std::exchange(arrived_, {})); }));
   }
   void OnDrained() override {
     SendQueued();
@@ -165,6 +171,14 @@ class TlsStream final : public env::Stream, public env::StreamHandler {
     Flush();
     stream_->CloseAfterFlush();
   }
+  /// The handshake's bound is not that of an upload in the same bytes.
+  void Shake(std::string_view bytes) {
+    const env::Alive::Watch here = alive_.watch();
+    Take(bytes);
+    if (!here || !handler_) return;
+    if (!session_->established() && handshake_bytes_ > kHandshakeMost) return Break("a handshake of more than 64 KiB");
+    if (!paused_) stream_->ResumeReading();
+  }
   void Take(std::string_view bytes) {
     if (!handler_ && queue_.empty()) return;
     const base::Status taken = session_->Receive(bytes);
@@ -208,6 +222,7 @@ class TlsStream final : public env::Stream, public env::StreamHandler {
   const std::shared_ptr<Failures> failures_;
   env::StreamHandler* handler_ = nullptr;
   bool closing_ = false;
+  bool paused_ = false;  // by the owner
   size_t high_water_ = 1 << 20;
   bool full_ = false;  // above it, and not told that it is drained
   std::deque<Piece> queue_;
