@@ -21,6 +21,13 @@
 #include "env_zookeeper/store.h"
 #include "env_zookeeper/test_server.h"
 
+/// The address sanitizer's hook. libzookeeper 3.8 forgets its notes of transactions that are under way when a session
+/// is closed, and with them ours (free_completions: they are queued for a thread that ends).
+extern "C" const char*
+__lsan_default_suppressions() {  // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
+  return "leak:libzookeeper_mt\n";
+}
+
 namespace fairlead::env_zookeeper {
 namespace {
 
@@ -324,6 +331,17 @@ TEST_F(ZooKeeperTest, AStandbyThatFollowsHasNotAllToReadAtItsElection) {
   standby->elector->Yield();
   AwaitLead(*leader);
   EXPECT_EQ(*leader->store->Load("t")->at(0).value, "changed");
+}
+
+TEST_F(ZooKeeperTest, ASessionMayEndWithTransactionsUnderWay) {
+  std::shared_ptr<Session> session = Connect();
+  int answered = 0;
+  for (int n = 0; n < 50; ++n)
+    session->Multi({{Op::Kind::kCreate, "/under-way-" + std::to_string(n), ""}, {Op::Kind::kCheck, "/nothing", "", 0}},
+                   [&](const Session::MultiAnswer&) { ++answered; });
+  session.reset();
+  Connect();  // has been to the server and back
+  EXPECT_EQ(answered, 0);
 }
 
 // The elector of a deposed leader may not have heard of it yet: its store is refused all the same.
