@@ -101,8 +101,8 @@ class Policy {
 };
 
 /// What every policy is: one that is copied, written and read as a whole. `FL_STATE` of `Own` lists what it keeps.
-template <class Own>
-class PolicyOf : public Policy {
+template <class Own, class Base = Policy>
+class PolicyOf : public Base {
  public:
   std::unique_ptr<Policy> Clone() const final { return std::make_unique<Own>(own()); }
   void WriteState(std::string& out) const final { base::WriteState(out, own()); }
