@@ -113,12 +113,22 @@ std::shared_ptr<const MergeView> MergeBook::View() const {
       view->erase(name);
       continue;
     }
-    auto shown = std::make_shared<MergedApp>(MergedApp{app->second.attempt, app->second.dirs, {}});
-    for (const auto& [id, shuffle] : app->second.shuffles) shown->latest[id] = {shuffle.merge_id, shuffle.removed};
-    (*view)[name] = std::move(shown);
+    (*view)[name] =
+        std::make_shared<const MergedApp>(MergedApp{app->second.attempt, app->second.dirs, app->second.latest});
     ++copies_;
   }
   return view_ = std::move(view);
+}
+
+/// After a change of the shuffle.
+void MergeBook::Know(App& app, int32_t shuffle_id) {
+  const Shuffle& shuffle = app.shuffles.at(shuffle_id);
+  app.latest.Set(shuffle_id, {shuffle.merge_id, shuffle.removed});
+  if (shuffle.removed) {
+    app.removed.insert(shuffle_id);
+  } else {
+    app.removed.erase(shuffle_id);
+  }
 }
 
 /// Open partitions that nobody may push to or read any more.
@@ -205,11 +215,12 @@ std::optional<PushAnswer> MergeBook::Begin(Push& push) {
 /// pushes to it come too late, and Spark counts its shuffles upwards.
 bool MergeBook::MayKnow(int32_t shuffle_id, App& app, const std::string& name) {
   if (app.shuffles.size() < limits_.shuffles_per_app || app.shuffles.contains(shuffle_id)) return true;
-  const auto removed =
-      std::find_if(app.shuffles.begin(), app.shuffles.end(), [](const auto& entry) { return entry.second.removed; });
-  if (removed == app.shuffles.end()) return false;
-  outdated_.rows.push_back(NoShuffleRow(name, removed->first));
-  app.shuffles.erase(removed);
+  if (app.removed.empty()) return false;
+  const int32_t forgotten = *app.removed.begin();
+  outdated_.rows.push_back(NoShuffleRow(name, forgotten));
+  app.shuffles.erase(forgotten);
+  app.latest.Erase(forgotten);
+  app.removed.erase(forgotten);
   return true;
 }
 
@@ -254,6 +265,7 @@ void MergeBook::Replace(Shuffle& shuffle, App& app, const PushBlockStream& heade
   }
   if (shuffle.finished) outdated_.rows.push_back(NoShuffleRow(header.app_id, header.shuffle_id));
   shuffle = {header.shuffle_merge_id, false, {}, {}, false};
+  Know(app, header.shuffle_id);
   Publish(header.app_id);
 }
 
@@ -384,6 +396,7 @@ base::Result<MergeBook::Finishing> MergeBook::Finalize(const FinalizeShuffleMerg
   const bool of_this = !added && shuffle.merge_id == request.shuffle_merge_id;
   (of_this ? out.entries : out.dropped) = Drop(shuffle, *app);
   shuffle = {request.shuffle_merge_id, true, {}, {}, false};
+  Know(*app, request.shuffle_id);
   Publish(request.app_id);
   return out;
 }
@@ -435,6 +448,7 @@ base::Result<MergeBook::Removal> MergeBook::RemoveMerge(const RemoveShuffleMerge
     }
   }
   app->shuffles[request.shuffle_id] = {removed, true, {}, {}, true};
+  Know(*app, request.shuffle_id);
   out.rows.push_back(ShuffleRow(request.app_id, request.shuffle_id, {app->attempt, removed, {}}));
   Publish(request.app_id);
   return out;
@@ -503,6 +517,7 @@ base::Status MergeBook::Restore(std::string_view table, std::string_view key, st
     if (app == nullptr || app->attempt != merged->attempt) return {};  // of an earlier attempt
     const bool removed = merged->reduce_ids.empty();                   // or nothing was merged, which reads alike
     app->shuffles[shuffle_id] = {merged->merge_id, true, {}, std::move(merged->reduce_ids), removed};
+    Know(*app, shuffle_id);
   }
   return {};
 }
@@ -526,6 +541,10 @@ std::string MergeBook::CheckInvariants() const {
     for (const auto& [id, shuffle] : app.shuffles) {
       if (shuffle.finished && !shuffle.partitions.empty()) return "a finished shuffle of " + name + " is open";
       of_app += shuffle.partitions.size();
+      const KnownMerges::Latest* shown = app.latest.Find(id);
+      if (shown == nullptr || *shown != KnownMerges::Latest{shuffle.merge_id, shuffle.removed})
+        return "readers of " + name;
+      if (app.removed.contains(id) != shuffle.removed) return "removed shuffles of " + name;
       for (const auto& [reduce, entry] : shuffle.partitions) {
         if (!entry->open) return "a partition of " + name + " is listed and not open";
         unwritten += entry->partition.unwritten();
@@ -533,6 +552,7 @@ std::string MergeBook::CheckInvariants() const {
       }
     }
     if (of_app != app.use.open_partitions) return "open partitions of " + name;
+    if (app.latest.size() != app.shuffles.size()) return "shuffles that readers of " + name + " know";
     open += of_app;
   }
   if (open != open_) return "sum of open partitions";

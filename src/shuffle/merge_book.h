@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "model/shuffle_merge.h"
 #include "model/store_row.h"
+#include "shuffle/known_merges.h"
 #include "shuffle/merged_partition.h"
 #include "wire/spark_shuffle/messages.h"
 
@@ -31,7 +32,7 @@ struct MergeLimits {
   /// block's end. So there is always room again after a write.
   size_t memory_bytes = size_t{48} << 20;
   size_t partitions_per_app = 200'000;
-  /// Merges of an application that are known, with those that have ended. Every change copies them for readers.
+  /// Merges of an application that are known, with those that have ended.
   size_t shuffles_per_app = 10'000;
 };
 
@@ -87,13 +88,9 @@ struct MergeCounters {
 
 /// What readers must know, as a value that other threads may hold.
 struct MergedApp {
-  struct Latest {
-    int32_t merge_id = 0;
-    bool removed = false;  // RemoveShuffleMerge: nothing of it is read, though its files may still be there
-  };
   int32_t attempt = -1;
   std::shared_ptr<const model::shuffle::Executor> dirs;
-  std::map<int32_t, Latest> latest;  // by shuffle
+  KnownMerges latest;
 };
 using MergeView = std::map<std::string, std::shared_ptr<const MergedApp>, std::less<>>;
 
@@ -220,6 +217,9 @@ class MergeBook {
     std::shared_ptr<const model::shuffle::Executor> dirs;
     std::map<int32_t, Shuffle> shuffles;
     AppUse use;
+    // What follows from `shuffles`:
+    KnownMerges latest{};
+    std::set<int32_t> removed{};
   };
   App* FindApp(std::string_view app);
   void Open(Push& push, App& app);
@@ -235,6 +235,7 @@ class MergeBook {
   template <class Change>
   auto Count(MergeEntry& entry, Change&& change);
   void CountDeferred(Push& push, size_t before);
+  static void Know(App& app, int32_t shuffle_id);
   void Publish(const std::string& app) { unpublished_.insert(app); }
 
   const MergeLimits limits_;

@@ -58,8 +58,8 @@ TEST_F(MergeBookTest, ManyPushesOfNewMergesCostReadersOneCopy) {
   }
   const auto after = book_.View();
   EXPECT_EQ(book_.copies() - copies, 1U);
-  EXPECT_EQ(after->at("app")->latest.at(999).merge_id, 2);
-  EXPECT_TRUE(before->at("app")->latest.empty()) << "a view stays as it was";
+  EXPECT_EQ(after->at("app")->latest.Find(999)->merge_id, 2);
+  EXPECT_EQ(before->at("app")->latest.size(), 0U) << "a view stays as it was";
   EXPECT_EQ(book_.View(), after) << "nothing has changed";
 }
 
@@ -87,7 +87,7 @@ TEST_F(MergeBookTest, AHigherMergeIdTakesThePlaceOfALower) {
   book_.Bytes(slow, "xyz");
   EXPECT_EQ(book_.End(slow).code, PushCode::kStale);
   EXPECT_EQ(book_.End(slow_elsewhere).code, PushCode::kTooLate) << "the newer merge has no such partition";
-  EXPECT_EQ(book_.Find("app")->latest.at(0).merge_id, 2);
+  EXPECT_EQ(book_.Find("app")->latest.Find(0)->merge_id, 2);
   EXPECT_EQ(book_.open_partitions(), 1u);
   const auto outdated = book_.TakeOutdated();
   ASSERT_EQ(outdated.dropped.size(), 2u);
@@ -190,7 +190,7 @@ TEST_F(MergeBookTest, WhatIsStoredComesBackAndNothingElse) {
   for (const model::StoreRow& row : rows) ASSERT_TRUE(after.Restore(row.table, row.key, row.value, roots).ok());
   after.Restored();
   EXPECT_FALSE(after.Restore(MergeBook::kDirsTable, "x", "y", roots).ok());
-  EXPECT_EQ(after.Find("app")->latest.at(0).merge_id, 3);
+  EXPECT_EQ(after.Find("app")->latest.Find(0)->merge_id, 3);
   Push late = PushOf(2, 4, 3, 0, 1);
   ASSERT_FALSE(after.Begin(late));
   EXPECT_EQ(after.End(late).code, PushCode::kTooLate);
@@ -290,6 +290,30 @@ TEST_F(MergeBookTest, AnApplicationHasSoManyMergesAndForgetsRemovedOnesFirst) {
   EXPECT_TRUE(book.Finalize({"app", -1, 11, 0}).ok());
   book.Register("other", Dirs());
   EXPECT_TRUE(book.Finalize({"other", -1, 10, 0}).ok()) << "it is a limit for each";
+}
+
+/// Each change with a view of its own: what walks all that are known takes minutes for this.
+TEST_F(MergeBookTest, AHundredThousandMergesMakeNoChangeDear) {
+  constexpr int32_t kMany = 100'000;
+  MergeBook book(MergeLimits{.shuffles_per_app = kMany});
+  book.Register("app", Dirs());
+  for (int32_t shuffle = 0; shuffle < kMany; ++shuffle) {
+    // All but the last few are kept: those that are forgotten are behind them.
+    const bool ok = shuffle < kMany - 10 ? book.Finalize({"app", -1, shuffle, 0}).ok()
+                                         : book.RemoveMerge({"app", -1, shuffle, 0}).ok();
+    ASSERT_TRUE(ok) << shuffle;
+  }
+  for (int32_t i = 0; i < 20'000; ++i) {
+    ASSERT_TRUE(book.RemoveMerge({"app", -1, kMany + i, 0}).ok());
+    ASSERT_EQ(book.TakeOutdated().rows.size(), 1U);
+    Push push = PushOf(1, 0, i + 1, kMany + i);
+    ASSERT_FALSE(book.Begin(push)) << "a new merge, of which readers hear";
+    book.Cut(push);
+    ASSERT_EQ(book.Find("app")->latest.size(), static_cast<size_t>(kMany));
+    ASSERT_TRUE(book.RemoveMerge({"app", -1, kMany + i, -1}).ok());
+    for (const MergeEntryRef& entry : book.TakeOutdated().dropped) book.Release(*entry);
+  }
+  EXPECT_EQ(book.CheckInvariants(), "");
 }
 
 TEST_F(MergeBookTest, WhoFloodsItWithoutWaitingIsToldToTryAgain) {

@@ -26,6 +26,7 @@ from peers import free_ports  # noqa: E402
 BUILD = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build"))
 RESOLVER = "spark.shuffle.push.server.mergedShuffleFileManagerImpl=org.apache.spark.network.shuffle.RemoteBlockPushResolver"
 MERGE_MEMORY = 8 << 20
+PUSH_MS = 0.5  # of the service's threads; 0.1 where nothing else runs
 MERGED, TOO_LATE = 0, 1  # what a push is answered
 
 
@@ -62,13 +63,13 @@ class Executor:
     def register(self, directory, manager=f'{frames.SORT}:{{"mergeDir":"merge_manager"}}'):
         return self.rpc(b"\2" + frames.text(self.app) + frames.text("1") + frames.texts([str(directory)]) + struct.pack(">i", 64) + frames.text(manager))
 
-    def header(self, map_index, reduce, size):
-        push = b"\x0c" + frames.text(self.app) + struct.pack(">iiiiii", -1, 0, 0, map_index, reduce, 0)
+    def header(self, map_index, reduce, size, shuffle=0, merge=0):
+        push = b"\x0c" + frames.text(self.app) + struct.pack(">iiiiii", -1, shuffle, merge, map_index, reduce, 0)
         return frames.frame(frames.UPLOAD, struct.pack(">q", map_index) + frames.text(push) + struct.pack(">q", size))
 
-    def push(self, map_index, reduce, block):
+    def push(self, map_index, reduce, block, shuffle=0, merge=0):
         """What it is answered; None: the connection ended, or a failure."""
-        self.peer.sendall(self.header(map_index, reduce, len(block)) + block)
+        self.peer.sendall(self.header(map_index, reduce, len(block), shuffle, merge) + block)
         answer = self.read()
         return answer[1][5] if answer and answer[0] == frames.RPC_RESPONSE else None
 
@@ -188,6 +189,27 @@ class Pushes(unittest.TestCase):
         told = subprocess.run([BUILD / "fairlead", "shuffle", "status", "--state", self.directory / "state"], capture_output=True, text=True, check=True).stdout
         self.assertRegex(told, r"no room 200")
         self.assertRegex(told, re.compile(r"^hostile .* 200$", re.M))
+
+    def processor_ms(self):
+        tasks = pathlib.Path(f"/proc/{self.service.pid}/task").iterdir()
+        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e6
+
+    def require_cheap(self, hostile, pushes):
+        """Each is answered before the next comes."""
+        before = self.processor_ms()
+        for shuffle, merge in pushes:
+            self.assertIsNotNone(hostile.push(1, 0, b"x", shuffle, merge))
+        self.assertLess((self.processor_ms() - before) / len(pushes), PUSH_MS)
+
+    def test_new_merges_of_one_shuffle(self):
+        self.require_cheap(self.executor("hostile"), [(0, merge) for merge in range(10_000)])
+
+    def test_new_merges_of_ten_thousand_shuffles(self):
+        """As many as are known of an application; and then more."""
+        hostile = self.executor("hostile")
+        self.require_cheap(hostile, [(shuffle, 0) for shuffle in range(10_000)])
+        self.require_cheap(hostile, [(10_000 - shuffle, 1) for shuffle in range(1, 5000)])
+        self.require_cheap(hostile, [(10_000 + shuffle, 0) for shuffle in range(2000)])
 
 
 if __name__ == "__main__":

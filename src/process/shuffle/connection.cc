@@ -537,10 +537,10 @@ std::string Unreadable(const fairlead::shuffle::MergedApp* merges, const std::st
   if (merges->dirs->dirs.empty() || merges->dirs->sub_dirs_per_local_dir == 0) {
     return "java.lang.ArithmeticException: / by zero";
   }
-  const auto latest = merges->latest.find(shuffle_id);
-  if (latest == merges->latest.end() || latest->second.merge_id < merge_id) return "";
-  if (latest->second.merge_id == merge_id) {
-    if (!latest->second.removed) return "";
+  const auto* latest = merges->latest.Find(shuffle_id);
+  if (latest == nullptr || latest->merge_id < merge_id) return "";
+  if (latest->merge_id == merge_id) {
+    if (!latest->removed) return "";
     const std::string name =
         fairlead::shuffle::MergedFileName(app, shuffle_id, merge_id, static_cast<int32_t>(reduce_id)) + "." + file;
     return std::string("java.lang.RuntimeException: Merged shuffle ") + file + " file " +
