@@ -111,7 +111,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
         "sim/cluster wire/json",
     "shell/base": "base config endpoints/rest endpoints/yarn env env_posix model process/http wire/hadoop_rpc",
     "shell/kerberos": "base config endpoints/yarn env env_kerberos process/login wire/hadoop_rpc",
-    "shell/callers": "base config endpoints/yarn env_posix process/login shell/base shell/kerberos",
+    "shell/callers": "base config endpoints/yarn env env_posix process/login shell/base shell/kerberos",
     "shell/tls": "base config env env_openssl process/tls shell/base",
     "shell/client":
         "base config endpoints/yarn env env_kerberos env_posix process/http process/login process/rpc process/tls "

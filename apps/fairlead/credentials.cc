@@ -110,14 +110,15 @@ int Revoke(const Command& command, Cluster& cluster, RevokeOptions& options) {
 }
 
 int Join(const std::string& file) {
-  const auto conf = shell::ReadCredentialFile(file);
-  if (!conf.ok()) return Complain("join", conf.error().message, conf.error().code == ENOENT ? kNotFound : kFailed);
+  // Read once: what is checked is what is kept.
+  const auto text = shell::ReadCredentialText(file);
+  if (!text.ok()) return Complain("join", text.error().message, text.error().code == ENOENT ? kNotFound : kFailed);
+  const auto conf = shell::ParseCredentialFile(file, *text);
+  if (!conf.ok()) return Complain("join", conf.error().message, kFailed);
   const bool node = conf->String(shell::kCredentialKind) == "node";
   const std::string path = shell::CredentialPath(node ? "node" : "client");
   if (path.empty()) return Complain("join", "HOME is not set: there is no place for the credential", kUsage);
   const auto disk = env_posix::MakePosixDisk();
-  const auto text = disk->ReadFile(file, uint64_t{64} << 10);
-  if (!text.ok()) return Complain("join", file + ": " + text.error().message, kFailed);
   std::error_code error;
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
   struct stat earlier {};

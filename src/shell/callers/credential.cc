@@ -1,5 +1,6 @@
 #include "shell/callers/credential.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,7 +13,8 @@
 
 #include "base/text.h"
 #include "config/fairlead_yaml.h"
-#include "env_posix/posix_loop.h"
+#include "env/net.h"
+#include "shell/kerberos/kerberos.h"
 
 namespace fairlead::shell {
 
@@ -36,6 +38,44 @@ std::string Quoted(const std::string& value) {
     if (static_cast<unsigned char>(c) >= ' ') out += c;
   }
   return out + "\"";
+}
+
+bool IsNamedLike(std::string_view text, std::string_view further, size_t most) {
+  return !text.empty() && text.size() <= most && std::ranges::all_of(text, [further](char c) {
+    return IsOfAName(c) || further.find(c) != std::string_view::npos;
+  });
+}
+
+/// A name or an address.
+bool IsHost(std::string_view text) { return IsNamedLike(text, ".:", 253); }
+
+bool IsAddress(const std::string& text) {
+  const auto endpoint = env::ParseEndpoint(text, 1);
+  return endpoint.ok() && endpoint->port != 0 && IsHost(endpoint->host);
+}
+
+bool AreIds(std::string_view text) {
+  return IsNamedLike(text, "., ", 1024) && text.find_first_not_of("., ") != std::string_view::npos;
+}
+
+/// What a file may say by `key`, where that is not `value`; nullptr: it may say that.
+const char* WantedInstead(const std::string& key, const std::string& value) {
+  constexpr size_t kLongest = 1024;
+  if (value.size() > kLongest || !std::ranges::all_of(value, [](char c) { return c >= ' ' && c <= '~'; })) {
+    return "a text of at most 1024 letters";
+  }
+  if (key == kAuth) return value == "credentials" ? nullptr : "credentials";
+  if (key == "yarn.http.policy")
+    return value == "HTTP_ONLY" || value == "HTTPS_ONLY" ? nullptr : "HTTP_ONLY, HTTPS_ONLY";
+  if (key == "yarn.resourcemanager.ha.id" || key == "yarn.resourcemanager.ha.rm-ids") {
+    return AreIds(value) ? nullptr : "names of resource managers";
+  }
+  if (key.ends_with(".enabled") || key.ends_with(".embedded")) {
+    return value == "true" || value == "false" ? nullptr : "true or false";
+  }
+  if (key.find("hostname") != key.npos) return IsHost(value) ? nullptr : "a host";
+  if (key.find("address") != key.npos) return IsAddress(value) ? nullptr : "HOST:PORT";
+  return nullptr;
 }
 
 bool IsGiven(const std::string& key, const HadoopConf& conf) {
@@ -105,7 +145,13 @@ base::Result<HadoopConf> ParseCredentialFile(const std::string& path, std::strin
     }
     // The environment is its reader's.
     if (value.find("${") != value.npos) return base::Error{path + ": " + key + " has a variable; write the value"};
+    if (const char* wanted = WantedInstead(key, value); wanted != nullptr) {
+      return base::Error{path + ": " + key + ": '" + base::VisibleText(value.substr(0, 100)) + "' is not " + wanted};
+    }
   }
+  if (settings.queues) return base::Error{path + ": queues are no part of a credential's file"};
+  ReadProtections(settings.conf);
+  if (!settings.conf.errors().empty()) return base::Error{settings.conf.errors().front()};
   const std::string kind = settings.conf.String(kCredentialKind);
   if (!CredentialToken(settings.conf.String(kCredential)) || (kind != "node" && kind != "client")) {
     return base::Error{path + ": there is no credential in it; 'fairlead credentials make' writes such a file"};
@@ -113,14 +159,35 @@ base::Result<HadoopConf> ParseCredentialFile(const std::string& path, std::strin
   return std::move(settings.conf);
 }
 
-base::Result<HadoopConf> ReadCredentialFile(const std::string& path) {
+base::Result<std::string> ReadCredentialText(const std::string& path) {
+  const auto failed = [&path](int code) { return base::Error{path + ": " + std::strerror(code), code}; };
+  // Judged as it is read: a name may lead elsewhere by then.
+  const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (file < 0) return failed(errno);
+  const std::unique_ptr<const int, void (*)(const int*)> closed(&file, [](const int* one) { ::close(*one); });
   struct stat found {};
-  if (::stat(path.c_str(), &found) != 0) return base::Error{path + ": " + std::strerror(errno), errno};
+  if (::fstat(file, &found) != 0) return failed(errno);
+  if (!S_ISREG(found.st_mode)) return base::Error{path + ": that is no file that holds a credential"};
   if ((found.st_mode & 077) != 0) {
     return base::Error{path + ": others may read it, so it is no secret; chmod 600, and make the credential anew"};
   }
-  const auto text = env_posix::MakePosixDisk()->ReadFile(path, kFileMost);
-  if (!text.ok()) return base::Error{path + ": " + text.error().message, text.error().code};
+  std::string text(kFileMost + 1, '\0');
+  size_t length = 0;
+  while (length < text.size()) {
+    const ssize_t got = ::read(file, text.data() + length, text.size() - length);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return failed(errno);
+    if (got == 0) break;
+    length += static_cast<size_t>(got);
+  }
+  if (length > kFileMost) return base::Error{path + ": larger than a credential's file may be, 64 KiB"};
+  text.resize(length);
+  return text;
+}
+
+base::Result<HadoopConf> ReadCredentialFile(const std::string& path) {
+  const base::Result<std::string> text = ReadCredentialText(path);
+  if (!text.ok()) return text.error();
   return ParseCredentialFile(path, *text);
 }
 

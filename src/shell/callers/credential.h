@@ -28,10 +28,13 @@ std::string CredentialFile(const std::string& credential, const std::string& kin
 /// Whether a file may say `key` of its cluster: addresses, names and how its ports are spoken to.
 bool TellsOfACluster(std::string_view key);
 
-/// Takes such a file's text apart. It comes from elsewhere: whatever tells of no cluster is an error.
+/// Takes such a file's text apart. It comes from elsewhere: whatever tells of no cluster is an error, and so is a value
+/// that none of these keys can have.
 base::Result<config::HadoopConf> ParseCredentialFile(const std::string& path, std::string_view text);
 
-/// Reads such a file, which nobody else may read; an error says what to do.
+/// The text of such a file, which nobody else may read; an error says what to do. Does not wait for a FIFO's writer.
+base::Result<std::string> ReadCredentialText(const std::string& path);
+/// ReadCredentialText and ParseCredentialFile.
 base::Result<config::HadoopConf> ReadCredentialFile(const std::string& path);
 
 /// Where `fairlead join` puts the file of a KIND ("node", "client") and daemons and commands look for it:

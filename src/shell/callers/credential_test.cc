@@ -28,7 +28,7 @@ class CredentialFileTest : public ::testing::Test {
   }
   static std::string Good() {
     return CredentialFile(kSecret, "client", "a client's",
-                          {{"yarn.resourcemanager.hostname", "rm1"}, {"hadoop.rpc.protection", "a\"b\\c\nd"}});
+                          {{"yarn.resourcemanager.hostname", "rm1"}, {"hadoop.rpc.protection", "integrity,\nprivacy"}});
   }
   std::string directory_ = "/tmp/fairlead-credential-XXXXXX";
 };
@@ -39,7 +39,7 @@ TEST_F(CredentialFileTest, IsReadAsItWasWritten) {
   EXPECT_EQ(conf->String(kCredential), kSecret);
   EXPECT_EQ(conf->String(kCredentialKind), "client");
   EXPECT_EQ(conf->String("yarn.resourcemanager.hostname"), "rm1");
-  EXPECT_EQ(conf->String("hadoop.rpc.protection"), "a\"b\\cd");
+  EXPECT_EQ(conf->String("hadoop.rpc.protection"), "integrity,privacy");
   const auto token = CredentialToken(kSecret);
   ASSERT_TRUE(token);
   EXPECT_EQ(token->identifier, "fl1.laptop.17");
@@ -65,6 +65,58 @@ TEST_F(CredentialFileTest, SaysNothingButWhereTheClusterIs) {
   EXPECT_THAT(says("  yarn.resourcemanager.address: ${env.HOME}:1\n"), HasSubstr("has a variable; write the value"));
   EXPECT_THAT(ParseCredentialFile("c", CredentialFile(kSecret, "king", "", {})).error().message,
               HasSubstr("there is no credential"));
+}
+
+/// As /dev/zero, and a directory; nobody writes into the FIFO.
+TEST_F(CredentialFileTest, IsAFile) {
+  const std::string fifo = directory_ + "/fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const std::string link = directory_ + "/link";
+  std::filesystem::create_symlink(fifo, link);
+  for (const std::string& path : {fifo, link, directory_, std::string("/dev/zero")}) {
+    EXPECT_THAT(ReadCredentialFile(path).error().message, HasSubstr("no file that holds a credential"));
+  }
+}
+
+TEST_F(CredentialFileTest, SaysNothingAbsurd) {
+  const auto says = [](const std::string& key, const std::string& value) {
+    return ParseCredentialFile("c", CredentialFile(kSecret, "client", "", {{key, value}}));
+  };
+  const std::string rm = "yarn.resourcemanager.";
+  const std::vector<std::pair<std::string, std::vector<std::string>>> kinds = {
+      {rm + "address",
+       {"", "rm1:0", "rm1:99999", "rm1:x", "rm1:-1", ":8032", "rm 1:8032", "rm1;reboot:8032", "[::1",
+        std::string(300, 'a') + ":1"}},
+      {rm + "webapp.address.rm1", {"http://rm1:8088/", "rm1/x:1", "rm1:8088:8088"}},
+      {rm + "hostname", {"", "rm1/x", "-\x1b[2J", "ein\u00fc", std::string(300, 'a')}},
+      {rm + "ha.enabled", {"maybe", "1"}},
+      {rm + "ha.rm-ids", {"", ",", "a/../b", std::string(2000, 'a')}},
+      {rm + "ha.automatic-failover.enabled", {"yes"}},
+      {rm + "ha.anything", {std::string(2000, 'a')}},
+      {"yarn.http.policy", {"", "GOPHER", "HTTP_AND_HTTPS"}},
+      {"hadoop.rpc.protection", {"rot13", "privacy,none"}},
+      {std::string(kAuth), {"simple"}},
+  };
+  for (const auto& [key, values] : kinds) {
+    for (const std::string& value : values) {
+      const auto read = says(key, value);
+      ASSERT_FALSE(read.ok()) << key << ": " << value;
+      EXPECT_THAT(read.error().message, HasSubstr(key)) << value;
+    }
+  }
+  EXPECT_FALSE(ParseCredentialFile("c", Good() + "queues:\n  root:\n    prod:\n      weight: 5\n").ok());
+  for (const auto& [key, value] :
+       std::vector<std::pair<std::string, std::string>>{{rm + "address", "rm1.example.com:8032"},
+                                                        {rm + "address", "[fe80::1]:8032"},
+                                                        {rm + "address", "10.0.0.1"},
+                                                        {rm + "hostname.rm1", "fe80::1"},
+                                                        {rm + "hostname", "worker_7"},
+                                                        {rm + "ha.rm-ids", "rm1, rm2"},
+                                                        {rm + "ha.enabled", "true"},
+                                                        {"yarn.http.policy", "HTTPS_ONLY"}}) {
+    const auto read = says(key, value);
+    EXPECT_TRUE(read.ok()) << key << ": " << value << ": " << read.error().message;
+  }
 }
 
 TEST_F(CredentialFileTest, CountsWhereNothingElseNamesAClusterOrThatOneAsksForIt) {
