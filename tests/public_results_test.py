@@ -63,6 +63,9 @@ class Public(unittest.TestCase):
             self.assertTrue(any(row["name"].startswith(name) for row in rows), name)
         for row in rows:
             self.assertLessEqual({"name", "goal", "published", "ours", "met"}, set(row))
+        self.assertEqual({row["met"] for row in rows if not row["name"].startswith("accident")}, {None}, "data that are made up meet no goal")
+        for line in done.stdout.splitlines():
+            self.assertFalse(line.endswith(("met", "no goal")) and not line.startswith("accident"), line)
         accident = {row["name"].split(":")[0]: row["met"] for row in rows if row["name"].startswith("accident")}
         self.assertEqual(accident, {"accident, yarn-fair": True, "accident, fairlead": True})
         drawn = subprocess.run([sys.executable, "-B", ROOT / "bench/public_pictures.py", self.out / "bench/public.json", self.out / "pictures"], timeout=60)
@@ -73,6 +76,12 @@ class Public(unittest.TestCase):
             self.assertGreater(len(bars), 3, name)
             self.assertTrue(all(0 <= float(bar.get("width")) <= 380 for bar in bars), name)
         self.assertTrue(all(row["late"] == 0 for row in (one["further"] for one in rows if one["name"].startswith("philly"))))
+
+    def test_a_shortened_run_is_not_judged(self):
+        short = public(self.out, "decima", "--data", self.data, "--seeds", 1, "--jobs", 20).stdout.splitlines()[:-1]
+        self.assertTrue(short and all(line.endswith("not judged: a shortened run") for line in short), short)
+        whole = public(self.out, "philly", "--data", self.data, "--seeds", 1).stdout.splitlines()[:-1]
+        self.assertTrue(whole and all(line.endswith(("met", "no goal")) for line in whole), whole)
 
     def test_help_and_wrong_words(self):
         done = public(self.out, "--help")
