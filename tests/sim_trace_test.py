@@ -109,6 +109,27 @@ class Compare(unittest.TestCase):
         self.assertGreater(share(heavy, "root.adhoc"), share(plain, "root.adhoc"))
 
 
+class ResultFiles(unittest.TestCase):
+    """docs/simulator.md, "Result files": every field that is written, and none that is not."""
+    def test_fields_are_those_described(self):
+        section = (ROOT.parent / "docs/simulator.md").read_text().split("## Result files")[1].split("\n## ")[0]
+        rows = dict(re.findall(r"^\| (`.*?) \| (.*) \|$", section, re.MULTILINE))
+        inner = {"sizes": "sizes", "queueResults": "`queues`, `queueResults`", "samples": "samples"}
+        with tempfile.TemporaryDirectory() as out:
+            done = sim("run", TRACES / "sls.json", "--nodes", 2, "--out", out)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            document = json.loads(pathlib.Path(out, "results.json").read_text())
+            self.assertEqual({name: type(value) for name, value in document.items()}, {"version": int, "runs": list})
+            self.assertIn(f'"version": {document["version"]}', section)
+            run, = document["runs"]
+            self.assertEqual(set(run), {name for key in rows for name in re.findall(r"`(\w+)`", key)})
+            for name, key in inner.items():
+                said = rows[key if key in rows else f"`{key}`"]
+                self.assertEqual(set(run[name][0]), set(re.findall(r"`(\w+)`", said)), name)
+            for name in ("samples.csv", "jobs.csv"):
+                self.assertIn(f"`{pathlib.Path(out, name).read_text().splitlines()[0]}`", section)
+
+
 class Migrate(unittest.TestCase):
     CONFS = ("--from", TRACES / "migrate/fair-scheduler.xml", "--to", TRACES / "migrate/capacity-scheduler.xml")
     WORDS = ("--trace", TRACES / "sls.json", "--nodes", 2)
@@ -124,6 +145,7 @@ class Migrate(unittest.TestCase):
                          "preemption below the minimum after"):
                 self.assertIn(word, text)
             report = json.loads(pathlib.Path(out, "report.json").read_text())
+            self.assertEqual(report["version"], 1)
             ann, = (user for user in report["users"] if user["name"] == "ann")
             self.assertEqual(ann["change"], "LATER")
             self.assertEqual(ann["to"]["held"][0]["reason"], "USER_LIMIT")

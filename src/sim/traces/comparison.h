@@ -101,6 +101,7 @@ struct RunSummary {
 };
 
 struct Comparison {
+  int32_t version = kResultsVersion;
   std::string trace;
   uint64_t seed = 0;
   int64_t nodes = 0;
@@ -113,7 +114,7 @@ struct Comparison {
   std::vector<JobComparison> most_changed;     // by change of completion, the largest first
   std::vector<QueuePlace> places;              // by name
   std::vector<SettingDifference> differences;  // of the configurations, by queue
-  FL_FIELDS(trace, seed, nodes, jobs, from, to, all, queues, users, most_changed, places, differences)
+  FL_FIELDS(version, trace, seed, nodes, jobs, from, to, all, queues, users, most_changed, places, differences)
 };
 
 /// Both runs are of the same jobs, and have kept their results; notes and differences are the caller's to add.

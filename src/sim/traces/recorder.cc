@@ -10,6 +10,8 @@ namespace {
 
 /// Samples are thinned to every second one when there are so many.
 constexpr size_t kSamplesMax = 1024;
+/// A queue with less than this part of its entitlement is short.
+constexpr double kShort = 0.5;
 /// Units of a share for the exact water filling.
 constexpr double kUnits = 1e9;
 /// Times below this count as this much in a slowdown.
@@ -30,13 +32,18 @@ double Mean(const std::vector<double>& values) {
 void SummarizeQueues(RunResult& result) {
   std::map<std::string, std::vector<double>> slowdowns;
   for (const JobResult& job : result.job_results) slowdowns[job.queue].push_back(job.slowdown);
+  result.queue_results.resize(result.queues.size());
   for (size_t q = 0; q < result.queues.size(); ++q) {
     std::vector<double>& own = slowdowns[result.queues[q]];
     std::sort(own.begin(), own.end());
     double share = 0;
     for (const Sample& sample : result.samples) share += static_cast<double>(sample.share[q]);
     if (!result.samples.empty()) share /= static_cast<double>(result.samples.size());
-    result.queue_results.push_back({static_cast<int64_t>(own.size()), Mean(own), Quantile(own, 0.99), share});
+    QueueResult& queue = result.queue_results[q];
+    queue.jobs = static_cast<int64_t>(own.size());
+    queue.mean_slowdown = Mean(own);
+    queue.p99_slowdown = Quantile(own, 0.99);
+    queue.mean_share = share;
   }
 }
 
@@ -47,6 +54,7 @@ uint32_t TraceRecorder::QueueNumber(const std::string& name) {
   if (!added) return it->second;
   used_.emplace_back();
   wanted_.emplace_back();
+  short_.emplace_back();
   result_.queues.push_back(name);
   uint32_t branch = 0;
   for (size_t at = name.find('.'); at != std::string::npos;) {
@@ -93,14 +101,14 @@ void TraceRecorder::Advance(int64_t now_ms) {
   capacity_time_[0] += static_cast<double>(total_.vcores()) * elapsed;
   capacity_time_[1] += static_cast<double>(total_.memory_mib()) * elapsed;
   last_ms_ = now_ms;
-  if (now_ms < next_sample_ms_) return;
-  TakeSample();
-  next_sample_ms_ = now_ms + sample_every_ms_;
+  if (next_sample_ms_ < 0) next_sample_ms_ = now_ms;
+  // Also where nothing happened for long: a mean over samples is one over time.
+  while (next_sample_ms_ <= now_ms) TakeSample(next_sample_ms_);
 }
 
-void TraceRecorder::TakeSample() {
+void TraceRecorder::TakeSample(int64_t at_ms) {
   Sample sample;
-  sample.at_ms = last_ms_;
+  sample.at_ms = at_ms;
   sample.cpu = total_.vcores() ? static_cast<double>(all_booked_.vcores()) / static_cast<double>(total_.vcores()) : 0;
   sample.memory = total_.memory_mib()
                       ? static_cast<double>(all_booked_.memory_mib()) / static_cast<double>(total_.memory_mib())
@@ -113,7 +121,9 @@ void TraceRecorder::TakeSample() {
     const double share = Dominant(used_[q]);
     sample.share.push_back(static_cast<float>(share));
     sample.wanted.push_back(static_cast<float>(entitled[q]));
-    if (entitled[q] < 1e-6) continue;
+    const bool takes = entitled[q] >= 1e-6;
+    NoteShort(short_[q], takes && share < entitled[q] * kShort, at_ms);
+    if (!takes) continue;
     const double satisfied = std::min(share / entitled[q], 1.0);
     sum += satisfied;
     squares += satisfied * satisfied;
@@ -126,10 +136,18 @@ void TraceRecorder::TakeSample() {
     jain_time_ += static_cast<double>(sample_every_ms_);
   }
   result_.samples.push_back(std::move(sample));
-  if (result_.samples.size() < kSamplesMax) return;
-  for (size_t i = 0; i < kSamplesMax / 2; ++i) result_.samples[i] = std::move(result_.samples[2 * i]);
-  result_.samples.resize(kSamplesMax / 2);
-  sample_every_ms_ *= 2;
+  if (result_.samples.size() == kSamplesMax) {
+    for (size_t i = 0; i < kSamplesMax / 2; ++i) result_.samples[i] = std::move(result_.samples[2 * i]);
+    result_.samples.resize(kSamplesMax / 2);
+    sample_every_ms_ *= 2;
+  }
+  next_sample_ms_ = result_.samples.back().at_ms + sample_every_ms_;
+}
+
+void TraceRecorder::NoteShort(Short& queue, bool is_short, int64_t at_ms) {
+  if (queue.since_ms >= 0) queue.longest_ms = std::max(queue.longest_ms, at_ms - queue.since_ms);
+  if (!is_short) queue.since_ms = -1;
+  if (is_short && queue.since_ms < 0) queue.since_ms = at_ms;
 }
 
 std::vector<double> TraceRecorder::Entitlements() const {
@@ -168,6 +186,11 @@ void TraceRecorder::Close(int64_t now_ms) {
   if (capacity_time_[0] > 0) result_.cpu = used_time_[0] / capacity_time_[0];
   if (capacity_time_[1] > 0) result_.memory = used_time_[1] / capacity_time_[1];
   if (jain_time_ > 0) result_.jain = jain_sum_ / jain_time_;
+  result_.queue_results.resize(used_.size());
+  for (size_t q = 0; q < used_.size(); ++q) {
+    NoteShort(short_[q], false, now_ms);
+    result_.queue_results[q].longest_short_ms = short_[q].longest_ms;
+  }
   // Queues that came later have no entry in the earlier samples.
   for (Sample& sample : result_.samples) {
     sample.share.resize(used_.size());
@@ -184,6 +207,7 @@ double Quantile(const std::vector<double>& sorted, double part) {
 void Summarize(RunResult& result) {
   std::vector<double> all;
   std::vector<double> by_size[std::size(kSizes)];
+  int64_t longest_wait_ms[std::size(kSizes)] = {};
   int64_t first = INT64_MAX;
   int64_t last = 0;
   for (JobResult& job : result.job_results) {
@@ -195,6 +219,7 @@ void Summarize(RunResult& result) {
     size_t size = 0;
     while (job.tasks > kSizes[size].most) ++size;
     by_size[size].push_back(job.slowdown);
+    longest_wait_ms[size] = std::max(longest_wait_ms[size], job.first_start_ms - job.submit_ms);
   }
   result.makespan_ms = all.empty() ? 0 : last - first;
   std::sort(all.begin(), all.end());
@@ -203,7 +228,7 @@ void Summarize(RunResult& result) {
   for (size_t i = 0; i < std::size(kSizes); ++i) {
     std::sort(by_size[i].begin(), by_size[i].end());
     result.sizes.push_back({kSizes[i].name, static_cast<int64_t>(by_size[i].size()), Mean(by_size[i]),
-                            Quantile(by_size[i], 0.5), Quantile(by_size[i], 0.99)});
+                            Quantile(by_size[i], 0.5), Quantile(by_size[i], 0.99), longest_wait_ms[i]});
   }
   SummarizeQueues(result);
 }

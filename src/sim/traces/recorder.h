@@ -20,7 +20,8 @@ class TraceRecorder {
 
   /// The number of the leaf of that full name.
   uint32_t QueueNumber(const std::string& name);
-  /// Time goes on: sums up to `now_ms`, and takes a sample when one is due.
+  /// Time goes on without a change until `now_ms`: sums, and the samples that are due by then. The first moment of all
+  /// is the first sample's.
   void Advance(int64_t now_ms);
   void NodeChanged(const model::Resources& capacity, int sign);
   /// Containers of the queue: shares count the `size` that was asked for, use what was `booked`.
@@ -41,7 +42,12 @@ class TraceRecorder {
     std::map<std::string, uint32_t> children;  // by last part of the name
     int32_t leaf = -1;
   };
-  void TakeSample();
+  struct Short {
+    int64_t since_ms = -1;  // below 0: it has enough
+    int64_t longest_ms = 0;
+  };
+  void TakeSample(int64_t at_ms);
+  static void NoteShort(Short& queue, bool is_short, int64_t at_ms);
   std::vector<double> Entitlements() const;
   void Entitle(uint32_t branch, double share, const std::vector<double>& demand, std::vector<double>& out) const;
   double DemandBelow(uint32_t branch, const std::vector<double>& demand) const;
@@ -57,8 +63,9 @@ class TraceRecorder {
   model::Resources all_booked_;
   int64_t last_ms_ = 0;
   int64_t sample_every_ms_ = 1000;
-  int64_t next_sample_ms_ = 0;
-  double used_time_[2] = {};  // amount times ms, cpu and memory
+  int64_t next_sample_ms_ = -1;  // below 0: none yet
+  std::vector<Short> short_;     // by queue
+  double used_time_[2] = {};     // amount times ms, cpu and memory
   double capacity_time_[2] = {};
   double jain_sum_ = 0;
   double jain_time_ = 0;

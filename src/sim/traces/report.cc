@@ -34,15 +34,20 @@ MetricRow Row(const std::string& name, const std::vector<RunResult>& runs, bool 
   return row;
 }
 
-nlohmann::ordered_json JsonOf(const RunResult& run) {
+nlohmann::ordered_json SizesOf(const RunResult& run) {
   nlohmann::ordered_json sizes = nlohmann::ordered_json::array();
   for (const SizeClass& size : run.sizes) {
     sizes.push_back({{"tasks", size.name},
                      {"jobs", size.jobs},
                      {"meanSlowdown", size.mean_slowdown},
                      {"medianSlowdown", size.median_slowdown},
-                     {"p99Slowdown", size.p99_slowdown}});
+                     {"p99Slowdown", size.p99_slowdown},
+                     {"longestWaitSeconds", static_cast<double>(size.longest_wait_ms) / 1000}});
   }
+  return sizes;
+}
+
+nlohmann::ordered_json JsonOf(const RunResult& run) {
   nlohmann::ordered_json queues = nlohmann::ordered_json::array();
   for (size_t q = 0; q < run.queues.size(); ++q) {
     const QueueResult& queue = run.queue_results[q];
@@ -50,7 +55,8 @@ nlohmann::ordered_json JsonOf(const RunResult& run) {
                       {"jobs", queue.jobs},
                       {"meanSlowdown", queue.mean_slowdown},
                       {"p99Slowdown", queue.p99_slowdown},
-                      {"meanShare", queue.mean_share}});
+                      {"meanShare", queue.mean_share},
+                      {"longestShortSeconds", static_cast<double>(queue.longest_short_ms) / 1000}});
   }
   nlohmann::ordered_json samples = nlohmann::ordered_json::array();
   for (const Sample& sample : run.samples) {
@@ -79,7 +85,7 @@ nlohmann::ordered_json JsonOf(const RunResult& run) {
           {"makespanSeconds", static_cast<double>(run.makespan_ms) / 1000},
           {"meanSlowdown", run.mean_slowdown},
           {"p99Slowdown", run.p99_slowdown},
-          {"sizes", sizes},
+          {"sizes", SizesOf(run)},
           {"nodeLocal", run.node_local},
           {"rackLocal", run.rack_local},
           {"offSwitch", run.off_switch},
@@ -181,7 +187,7 @@ std::vector<std::vector<std::string>> QueueRows(const RunResult& run) {
 std::string ResultsJson(const std::vector<RunResult>& runs) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const RunResult& run : runs) all.push_back(JsonOf(run));
-  const nlohmann::ordered_json document = {{"runs", all}};
+  const nlohmann::ordered_json document = {{"version", kResultsVersion}, {"runs", all}};
   return document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

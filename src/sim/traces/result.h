@@ -9,6 +9,10 @@
 
 namespace fairlead::sim {
 
+/// Of results.json and report.json (docs/simulator.md, "Result files"): one more once a field goes or means something
+/// else. New fields leave it.
+inline constexpr int kResultsVersion = 1;
+
 /// Jobs of about the same number of tasks.
 struct SizeClass {
   std::string name;  // "1-10", ...
@@ -16,6 +20,7 @@ struct SizeClass {
   double mean_slowdown = 0;
   double median_slowdown = 0;
   double p99_slowdown = 0;
+  int64_t longest_wait_ms = 0;  // from submission to the first task
 };
 
 /// The jobs of one queue.
@@ -24,6 +29,9 @@ struct QueueResult {
   double mean_slowdown = 1;
   double p99_slowdown = 1;
   double mean_share = 0;  // of the cluster, dominant
+  /// The longest time without a break with less than half of its entitlement by weight and demand: it was starved, as
+  /// Hadoop says (fairSharePreemptionThreshold 0.5). As far as samples tell.
+  int64_t longest_short_ms = 0;
 };
 
 /// One job that ended.
@@ -112,7 +120,7 @@ struct RunResult {
 
   std::vector<std::string> queues;
   std::vector<QueueResult> queue_results;  // beside `queues`
-  std::vector<Sample> samples;
+  std::vector<Sample> samples;             // evenly spaced, less than 1,024; each of a moment before its events
   std::vector<JobResult> job_results;
   std::vector<UnendedJob> unended_jobs;
   std::vector<HeldWait> held_waits;  // where the setup looks at waits

@@ -283,6 +283,34 @@ TEST(TraceRunTest, SharesOfAFullClusterFollowTheWeights) {
   }
 }
 
+/// Half an hour's work, nothing for ten hours, and half an hour's work again.
+TEST(TraceRunTest, SamplesAreEvenlySpacedAndMeansOverThemAreOverTime) {
+  const int64_t hour = 3'600'000;
+  const std::vector<TraceJob> jobs = {Job("a", 400, 60'000), Job("b", 400, 60'000, 10 * hour)};
+  JobList list(jobs);
+  const RunResult result = RunProfile("fairlead", Nodes(2, 8), list);
+  ASSERT_EQ(result.jobs, 2) << result.first_problem;
+  ASSERT_GT(result.samples.size(), 500U);
+  const int64_t every = result.samples[1].at_ms - result.samples[0].at_ms;
+  for (size_t i = 1; i < result.samples.size(); ++i) {
+    ASSERT_EQ(result.samples[i].at_ms - result.samples[i - 1].at_ms, every) << i;
+  }
+  EXPECT_GE(result.samples.back().at_ms, 10 * hour);
+  // Each has its work done in 27 min of the 627; nearly nothing at other times.
+  for (const QueueResult& queue : result.queue_results) EXPECT_NEAR(queue.mean_share, 27.0 / 627, 0.004);
+}
+
+/// All of a cluster is taken for 200 s before another queue wants half of it.
+TEST(TraceRunTest, TheLongestTimeBelowHalfOfAShareIsTold) {
+  const std::vector<TraceJob> jobs = {Job("a", 15, 300'000), Job("b", 7, 10'000, 100'000)};
+  JobList list(jobs);
+  const RunResult result = RunProfile("fairlead", Nodes(1, 16), list);
+  ASSERT_EQ(result.queue_results.size(), 2U) << result.first_problem;
+  EXPECT_EQ(result.queue_results[0].longest_short_ms, 0);
+  EXPECT_NEAR(static_cast<double>(result.queue_results[1].longest_short_ms), 200'000, 2'000);
+  EXPECT_NEAR(static_cast<double>(result.sizes[0].longest_wait_ms), 200'000, 2'000) << "of b's seven tasks";
+}
+
 TEST(TraceRunTest, UseIsWhatIsBooked) {
   // Tasks of two cores, for which one is booked.
   std::vector<TraceJob> jobs = {Job("a", 20, 60'000)};
