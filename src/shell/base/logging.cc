@@ -50,20 +50,24 @@ class SpdLog final : public DaemonLog {
 
   ~SpdLog() override {
     TellLeftOut(allowance_.TakeLeftOut());
-    TellLeftOut(successes_.TakeLeftOut());
-    TellLeftOut(failures_.TakeLeftOut());
+    for (LogAllowance* const kind : {said_, operations_}) {
+      TellLeftOut(kind[0].TakeLeftOut());
+      TellLeftOut(kind[1].TakeLeftOut());
+    }
   }
 
   void WriteAudit(env::AuditResult result, std::string_view words, const Fields& fields) override {
     const bool failure = result == env::AuditResult::kFailure;
     std::string line = "audit: " + base::VisibleText(Shortened(words, LogAllowance::kLineBytesMax));
+    const char* between = words.empty() ? "" : "\t";
     for (const auto& [key, text] : fields) {
-      if (!line.ends_with(' ')) line += '\t';
+      line += between;
       line += std::string(key) + "=" + base::VisibleText(Shortened(text, LogAllowance::kValueBytesMax));
+      between = "\t";
     }
     int64_t left_out = 0;
     // The bytes are the bound, at the level that is written freely.
-    LogAllowance& allowance = failure ? failures_ : successes_;
+    LogAllowance& allowance = (fields.empty() ? said_ : operations_)[failure ? 1 : 0];
     if (!allowance.Take(env::LogLevel::kInfo, "", line.size(), Now(), left_out)) return;
     TellLeftOut(left_out);
     audit_->log(failure ? spdlog::level::warn : spdlog::level::info, spdlog::string_view_t(line));
@@ -104,7 +108,7 @@ class SpdLog final : public DaemonLog {
   }
   static base::Instant Now() { return {std::chrono::steady_clock::now().time_since_epoch().count()}; }
   LogAllowance allowance_;
-  LogAllowance successes_, failures_;  // of audit lines
+  LogAllowance said_[2], operations_[2];  // of audit lines in words, and in fields: successes, failures
   std::shared_ptr<spdlog::logger> logger_;
   std::shared_ptr<spdlog::logger> audit_;  // into the same, past the filter of repeats
 };

@@ -29,7 +29,8 @@ env::Audit AuditIn(DaemonLog& log);
 /// A log of one daemon on stderr or in a rotated file: "2026-01-31T12:00:00.123Z INFO rm what key=value". Lines of one
 /// text that repeat within a second are counted instead of written; of warnings with one sentence more than 100 in ten
 /// seconds are, since strangers may cause some. Audit lines begin with "audit: ", failures' at WARN; of them none is
-/// counted instead of written, within an allowance of bytes for successes and one for failures.
+/// counted instead of written, within an allowance of bytes for successes and one for failures, of those in words and
+/// of those in fields each.
 std::unique_ptr<DaemonLog> MakeLog(const std::string& daemon, const LogOptions& options);
 
 }  // namespace fairlead::shell

@@ -67,13 +67,34 @@ TEST(Log, AuditLinesAreNotCountedInPlaceOfEachOtherAndFailuresHideNoSuccess) {
     for (int i = 0; i < 3; ++i) audit.Success("Auth successful for alice");
     for (int i = 0; i < 100'000; ++i) audit.Failure("Auth failed for mallory " + std::string(100, 'x'));
     audit.Success("", {{"USER", "al\tice\nRESULT=SUCCESS"}, {"RESULT", "SUCCESS"}});
+    audit.Success("", {{"USER", "al "}, {"RESULT", "SUCCESS"}});
     log->Warn("another sentence");
   }
   EXPECT_EQ(Count(path, "I test audit: Auth successful for alice"), 3);
   EXPECT_GT(Count(path, "W test audit: Auth failed for mallory"), 1000);
   EXPECT_LT(std::filesystem::file_size(path), size_t{5} << 20);
   EXPECT_EQ(Count(path, "audit: USER=al\\tice\\nRESULT=SUCCESS\tRESULT=SUCCESS"), 1);
+  EXPECT_EQ(Count(path, "audit: USER=al \tRESULT=SUCCESS"), 1) << "a blank at a value's end stands for no tab";
   EXPECT_EQ(Count(path, "another sentence"), 1);
+  std::filesystem::remove(path);
+}
+
+TEST(Log, AFloodOfLoginsHidesNoOperation) {
+  const std::string path = testing::TempDir() + "fl_operations_log_" + std::to_string(::getpid());
+  {
+    const auto log = MakeLog("test", {path});
+    const env::Audit audit = AuditIn(*log);
+    for (int i = 0; i < 100'000; ++i) {
+      audit.Success("Auth successful for alice " + std::string(100, 'x'));
+      audit.Failure("Auth failed for mallory " + std::string(100, 'x'));
+    }
+    for (int i = 0; i < 1000; ++i) {
+      audit.Success("", {{"USER", "alice"}, {"RESULT", "SUCCESS"}});
+      audit.Failure("", {{"USER", "bob"}, {"RESULT", "FAILURE"}});
+    }
+  }
+  EXPECT_EQ(Count(path, "I test audit: USER=alice\tRESULT=SUCCESS"), 1000);
+  EXPECT_EQ(Count(path, "W test audit: USER=bob\tRESULT=FAILURE"), 1000);
   std::filesystem::remove(path);
 }
 
