@@ -265,6 +265,11 @@ struct RpcServer::Impl {
   }
 
   /// The same; forgets the call.
+  void Tell(CallToken call, std::optional<std::string_view> why_refused) {
+    if (told.empty()) return;
+    if (const auto node = told.extract(call)) node.mapped()(why_refused);
+  }
+
   std::shared_ptr<Connection> Take(CallToken call, int32_t& call_id) {
     const auto at = calls.find(call);
     if (at == calls.end()) return nullptr;
@@ -282,6 +287,7 @@ struct RpcServer::Impl {
   std::vector<std::unique_ptr<Listening>> listeners;
   std::unordered_map<uint64_t, std::shared_ptr<Connection>> connections;
   std::unordered_map<CallToken, uint64_t> calls;  // -> connection
+  std::unordered_map<CallToken, RpcServer::Answered> told;
   uint64_t next_connection = 1;
   CallToken next_call = 1;
   size_t callers = 0;  // connections that have called since:
@@ -541,6 +547,7 @@ base::Result<env::Endpoint> RpcServer::Listen(const env::Endpoint& endpoint, Lis
 }
 
 void RpcServer::Reply(CallToken call, std::string_view response) {
+  impl_->Tell(call, std::nullopt);
   int32_t call_id = 0;
   const std::shared_ptr<Connection> connection = impl_->Take(call, call_id);
   if (!connection) return;
@@ -549,12 +556,15 @@ void RpcServer::Reply(CallToken call, std::string_view response) {
 }
 
 void RpcServer::Fail(CallToken call, std::string_view exception, std::string_view message) {
+  impl_->Tell(call, message);
   int32_t call_id = 0;
   const std::shared_ptr<Connection> connection = impl_->Take(call, call_id);
   if (!connection) return;
   connection->session().Fail(call_id, endpoints::yarn::JavaClass(exception), message);
   connection->Answered();
 }
+
+void RpcServer::WhenAnswered(CallToken call, Answered told) { impl_->told[call] = std::move(told); }
 
 void RpcServer::HoldOthers(CallToken call) {
   if (Connection* const connection = impl_->Of(call)) connection->HoldOthers(call);
@@ -577,6 +587,8 @@ void RpcServer::FailAll(std::string_view exception, std::string_view message) {
   }
   std::sort(waiting.begin(), waiting.end());
   for (const CallToken call : waiting) Fail(call, exception, message);
+  // Those with nobody left who waits, and whom the next manager does not know.
+  std::erase_if(impl_->told, [this](const auto& entry) { return !impl_->calls.contains(entry.first); });
 }
 
 size_t RpcServer::connections() const { return impl_->connections.size(); }

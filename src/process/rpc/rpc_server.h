@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -109,6 +110,10 @@ class RpcServer {
   }
   /// `exception`: a full Java class name (endpoints::yarn::exceptions) or a simple name.
   void Fail(CallToken call, std::string_view exception, std::string_view message);
+  /// `told` hears of the call's answer, once, whether or not its connection is still there: with the message of an
+  /// exception, or with nothing. What was to be told before is forgotten.
+  using Answered = std::function<void(std::optional<std::string_view> refused)>;
+  void WhenAnswered(CallToken call, Answered told);
 
   /// No further call of its connection is taken before this one is answered: its answer is long.
   void HoldOthers(CallToken call);

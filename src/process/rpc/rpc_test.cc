@@ -49,6 +49,7 @@ class Rpc : public ::testing::Test {
   }
   void OnCall(const IncomingCall& call) {
     users_.push_back(call.caller.user);
+    if (on_call_) on_call_(call);
     if (call.method == "forceKillApplication") return;  // never answered
     if (call.method == "getApplications") return server_.Reply(call.token, std::string(kLargeAnswer, 'a'));
     if (call.method == "getClusterMetrics") return server_.Fail(call.token, "ApplicationNotFoundException", "none");
@@ -75,6 +76,8 @@ class Rpc : public ::testing::Test {
   RpcServer server_;
   RpcClient client_;
   std::vector<std::string> users_;
+  std::function<void(const IncomingCall&)> on_call_;
+  std::vector<std::string> answers_;
   std::function<bool()> is_open_;
   int told_of_waiting_ = 0;
 };
@@ -90,6 +93,34 @@ TEST_F(Rpc, CallsShareAConnectionAndAreAnsweredByMessageOrException) {
   EXPECT_EQ(refused.error().remote.class_name, "org.apache.hadoop.yarn.exceptions.ApplicationNotFoundException");
   EXPECT_EQ(server_.connections(), 1U);
   EXPECT_EQ(client_.connections(), 1U);
+}
+
+TEST_F(Rpc, WhoAsksIsToldHowACallWasAnsweredAlsoWhenItsConnectionHasGone) {
+  const RpcTarget target = Target(Listen());
+  const auto watch = [this](const IncomingCall& call) {
+    server_.WhenAnswered(call.token, [](std::optional<std::string_view>) { FAIL() << "replaced by the next"; });
+    server_.WhenAnswered(call.token, [this, method = std::string(call.method)](std::optional<std::string_view> why) {
+      answers_.push_back(method + ": " + std::string(why.value_or("done")));
+    });
+  };
+  on_call_ = watch;
+  ASSERT_TRUE(Call(target).ok());
+  ASSERT_FALSE(Call(target, "getClusterMetrics").ok());
+  CallToken unanswered = 0;
+  on_call_ = [&](const IncomingCall& call) {
+    watch(call);
+    unanswered = call.token;
+  };
+  ASSERT_FALSE(Call(target, "forceKillApplication", base::Duration::Millis(50)).ok());
+  client_.Disconnect(target.address);
+  const std::function<void()> until_gone = [&] { server_.connections() > 0 ? loop_->Post(until_gone) : loop_->Stop(); };
+  until_gone();
+  loop_->Run();
+  server_.Reply(unanswered, "");
+  server_.Reply(unanswered, "");  // once
+  using testing::ElementsAre;
+  EXPECT_THAT(answers_,
+              ElementsAre("getNewApplication: done", "getClusterMetrics: none", "forceKillApplication: done"));
 }
 
 TEST_F(Rpc, TokenCallerIsKnownByTheToken) {
