@@ -275,6 +275,46 @@ class Circumstances(unittest.TestCase):
 
 
 @unittest.skipIf(kdc.missing(), f"not installed: {kdc.missing()}")
+class Realms(unittest.TestCase):
+    """Users of another realm, which this one trusts; tickets for servers elsewhere."""
+
+    @classmethod
+    def setUpClass(cls):
+        rules = "RULE:[2:$1](rm|nm)s/.*/yarn/\nRULE:[1:$1@$0](carol@OTHER.COM)s/@.*//\nDEFAULT"
+        cls.secured = Secured().start(cls, "privacy", further=(("hadoop.security.auth_to_local", rules),))
+        ours = cls.ours = cls.secured.cluster.kdc
+        cls.other = kdc.Kdc(cls.secured.directory / "other", ("alice", "carol"), realm="OTHER.COM")
+        cls.addClassCleanup(cls.other.stop)
+        for at in (ours, cls.other):
+            at.run("kadmin.local", "-r", at.realm, input="addprinc -pw shared krbtgt/EXAMPLE.COM@OTHER.COM\n")
+        ours.run("kadmin.local", "-r", kdc.REALM, input="addprinc -randkey rm/elsewhere\n")
+        both = (cls.other.directory / "krb5.conf")
+        both.write_text(both.read_text() + f"    EXAMPLE.COM = {{\n        kdc = 127.0.0.1:{ours.port}\n    }}\n[domain_realm]\n    localhost = EXAMPLE.COM\n")
+
+    def apps(self, environment, *words):
+        return self.secured.run(environment, "apps", "--json", *words)
+
+    def test_rules_decide_who_of_another_realm_comes_in(self):
+        listed = self.apps(self.other.cache("carol"))
+        self.assertEqual(listed.returncode, 0, listed.stderr)
+        self.assertIn("audit: Auth successful for carol@OTHER.COM (auth:KERBEROS)", self.secured.log())
+        refused = self.apps(self.other.cache("alice"))  # a name that is somebody's here
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("No rules applied to alice@OTHER.COM", refused.stderr)
+        self.assertRegex(self.secured.log(), "audit: Auth failed for .*No rules applied to alice@OTHER.COM")
+
+    def test_a_ticket_for_another_hosts_manager_opens_nothing(self):
+        alice = self.ours.cache("alice")
+        refused = self.apps(alice, "--set", "yarn.resourcemanager.principal=rm/elsewhere@EXAMPLE.COM")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("GSS initiate failed", refused.stderr)
+        refused = self.apps(alice, "--set", "yarn.resourcemanager.principal=rm/nowhere@EXAMPLE.COM")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("Server rm/nowhere@EXAMPLE.COM not found in Kerberos database", refused.stderr)
+        self.assertEqual(self.apps(alice).returncode, 0)
+
+
+@unittest.skipIf(kdc.missing(), f"not installed: {kdc.missing()}")
 class Doors(unittest.TestCase):
     """Gateways, hadoop-policy.xml, and a web port that takes tickets."""
 
