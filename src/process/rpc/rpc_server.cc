@@ -265,11 +265,6 @@ struct RpcServer::Impl {
   }
 
   /// The same; forgets the call.
-  void Tell(CallToken call, std::optional<std::string_view> why_refused) {
-    if (told.empty()) return;
-    if (const auto node = told.extract(call)) node.mapped()(why_refused);
-  }
-
   std::shared_ptr<Connection> Take(CallToken call, int32_t& call_id) {
     const auto at = calls.find(call);
     if (at == calls.end()) return nullptr;
@@ -278,6 +273,11 @@ struct RpcServer::Impl {
     if (found == connections.end()) return nullptr;
     call_id = found->second->Take(call);
     return found->second;
+  }
+
+  void Tell(CallToken call, std::optional<std::string_view> why_refused) {
+    if (told.empty()) return;
+    if (const auto node = told.extract(call)) node.mapped()(why_refused);
   }
 
   env::Loop& loop;
