@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/state.h"
+#include "model/queues.h"
 #include "scheduler/hadoop/apps.h"
 #include "scheduler/hadoop/asks.h"
 #include "scheduler/hadoop/blacklist.h"
@@ -43,7 +44,7 @@ using hadoop::Unbounded;
 using model::Resources;
 
 /// SchedulingPolicy of a queue.
-enum class Policy : uint8_t { kFair, kDrf, kFifo };
+using Policy = model::OrderPolicy;
 constexpr hadoop::Calculator CalculatorOf(Policy policy) {
   return policy == Policy::kDrf ? hadoop::Calculator::kDominant : hadoop::Calculator::kMemory;
 }

@@ -192,8 +192,12 @@ void ResolveAllShares(Books& books) {
 Policy PolicyOf(const Books& books, const std::string& queue) {
   const auto it = books.settings.queues.find(queue);
   if (it == books.settings.queues.end() || !it->second.policy) return books.settings.default_policy;
-  if (*it->second.policy == "drf") return Policy::kDrf;
-  return *it->second.policy == "fifo" ? Policy::kFifo : Policy::kFair;
+  return PolicyByName(*it->second.policy);
+}
+
+Policy PolicyByName(std::string_view name) {
+  if (name == "drf") return Policy::kDrf;
+  return name == "fifo" ? Policy::kFifo : Policy::kFair;
 }
 
 bool ChildPolicyAllowed(Policy parent, Policy child) {

@@ -38,6 +38,8 @@ void RemoveEmptyDynamicQueues(Books& books);
 /// QueueManager.removePendingIncompatibleQueues: configured queues that another kind of queue with applications kept
 /// from being made.
 void RunPendingConversions(Books& books);
+/// By the name that a parsed allocation file has of it.
+Policy PolicyByName(std::string_view name);
 /// The policy that the settings give a queue of this name.
 Policy PolicyOf(const Books& books, const std::string& queue);
 /// SchedulingPolicy.isChildPolicyAllowed.

@@ -46,11 +46,6 @@ std::vector<std::string> ParentsAfterChildren(const std::vector<model::QueueConf
   return order;
 }
 
-Policy PolicyFrom(const std::optional<std::string>& name) {
-  if (name == "drf") return Policy::kDrf;
-  return name == "fifo" ? Policy::kFifo : Policy::kFair;
-}
-
 /// QueuePlacementPolicy.fromConfiguration.
 std::vector<model::PlacementRule> RulesFromKeys(const YarnFairConfig& config) {
   const bool create = config.allow_undeclared_pools;
@@ -105,7 +100,7 @@ Settings ReadSettings(const Books& books, const model::QueueTree& tree) {
     s.root_fair_share_timeout = tree.default_fair_share_preemption_timeout->millis();
   }
   s.root_fair_share_threshold = static_cast<float>(tree.default_fair_share_preemption_threshold.value_or(0.5));
-  s.default_policy = PolicyFrom(tree.default_policy);
+  s.default_policy = PolicyByName(tree.default_policy.value_or("fair"));
   s.rules = tree.placement ? *tree.placement : RulesFromKeys(books.config);
   return s;
 }
