@@ -74,14 +74,14 @@ Story Tell(const Present& present, const Outcome& outcome, base::Duration time) 
   }
   for (const Outcome::Start& start : outcome.starts) {
     if (start.at > until) break;
-    use += static_cast<double>(start.size.memory_mib()) * left(start.at);
+    use += static_cast<double>(start.memory_mib) * left(start.at);
     Fate& fate = story.fates[start.app];
     if (!fate.first) fate.first = start.at - present.now;
     fate.last = start.at - present.now;
   }
   for (const Outcome::End& end : outcome.ends) {
     if (end.at > until) break;
-    use -= static_cast<double>(end.size.memory_mib()) * left(end.at);
+    use -= static_cast<double>(end.memory_mib) * left(end.at);
     Fate& fate = story.fates[end.app];
     if (end.taken) {
       ++fate.taken;
@@ -368,13 +368,7 @@ class Teller {
 base::Result<v1::WhatIf> WhatIf(const Present& present, const std::shared_ptr<const scheduler::RunTimes>& learned,
                                 const std::vector<Change>& changes, Bounds bounds, const MakeOther& other,
                                 base::Duration heartbeat) {
-  int64_t nodes = 0;
-  for (const Change& change : changes) {
-    if (const auto* more = std::get_if<AddNodes>(&change)) nodes += more->count;
-  }
-  if (nodes > kMostNodesAdded) {
-    return base::Error{"at most " + std::to_string(kMostNodesAdded) + " nodes can be added, in all"};
-  }
+  if (const base::Status within = WithinSums(changes); !within.ok()) return within.error();
   bounds.limits = true;
   std::optional<Carried> carried;
   for (const Change& change : changes) {
@@ -393,6 +387,9 @@ base::Result<v1::WhatIf> WhatIf(const Present& present, const std::shared_ptr<co
   (void)plain.Run();  // no job is submitted
   if (const base::Status ran = changed.Run(); !ran.ok()) return ran.error();
   const base::Instant until = std::min(plain.outcome().until, changed.outcome().until);
+  if (until < present.now) {  // ended before the present moment was over
+    return base::Error{"the answer takes longer than a question may; change less at once"};
+  }
   return Teller(present, until - present.now)
       .Compare(plain, changed, carried ? carried->lost : std::vector<std::string>{});
 }

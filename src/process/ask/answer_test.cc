@@ -189,6 +189,38 @@ TEST_F(AnswerTest, NewNodesAreBoundedInAll) {
   EXPECT_EQ(refused.error().message, "at most 10000 nodes can be added, in all");
 }
 
+TEST_F(AnswerTest, ContainersOfAllJobsAreBoundedTogether) {
+  const Change half = *ParseChange("submit 50000x1GiB,1x10m@root.a");
+  EXPECT_TRUE(WhatIf(present_, learned_, {half, half}, {}).ok());
+  const auto refused = WhatIf(present_, learned_, {half, half, *ParseChange("submit 1x1GiB,1x10m@root.b")}, {});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message, "at most 100000 containers can be submitted, in all");
+}
+
+/// Ends in the midst of the question, at the call number `at`.
+TEST_F(AnswerTest, EndsWhenItIsTold) {
+  Learn();
+  int calls = 0;
+  int last = 0;
+  const auto ask = [&](int at) {
+    calls = 0;
+    return WhatIf(present_, learned_, {*ParseChange("kill application_1_0001")},
+                  {.ended = [&calls, at] { return ++calls > at; }});
+  };
+  const auto whole = ask(1'000'000);
+  ASSERT_TRUE(whole.ok());
+  last = calls;
+  ASSERT_GT(last, 10);
+  const auto none = ask(0);
+  ASSERT_FALSE(none.ok());
+  EXPECT_EQ(none.error().message, "the answer takes longer than a question may; change less at once");
+  EXPECT_LE(calls, 4);
+  const auto part = ask(last - 1);
+  ASSERT_TRUE(part.ok());
+  EXPECT_LT(part->for_s, whole->for_s);
+  EXPECT_NE(part->sentences.back().find("are told: more happens than a question may follow."), std::string::npos);
+}
+
 class ForecastTest : public AnswerTest {
  protected:
   AskWhen Second(bool visible = true) const {

@@ -122,4 +122,20 @@ base::Result<Change> ParseChange(std::string_view text) {
   return base::Error{"'" + std::string(text.substr(0, 64)) + "' is no change; write NAME VALUE with one of " + names};
 }
 
+base::Status WithinSums(const std::vector<Change>& changes) {
+  int64_t nodes = 0;
+  int64_t containers = 0;
+  for (const Change& change : changes) {
+    if (const auto* more = std::get_if<AddNodes>(&change)) nodes += more->count;
+    if (const auto* job = std::get_if<Submit>(&change)) containers += job->count;
+  }
+  if (nodes > kMostNodesAdded) {
+    return base::Error{"at most " + std::to_string(kMostNodesAdded) + " nodes can be added, in all"};
+  }
+  if (containers > kMostSubmitted) {
+    return base::Error{"at most " + std::to_string(kMostSubmitted) + " containers can be submitted, in all"};
+  }
+  return {};
+}
+
 }  // namespace fairlead::process::ask

@@ -70,12 +70,16 @@ struct UseProfile {
 using Change =
     std::variant<SetQueue, NewQueues, LoseNode, LoseRack, AddNodes, DrainNode, Submit, KillApp, MoveApp, UseProfile>;
 
+/// Of one question, in all.
 inline constexpr int32_t kMostNodesAdded = 10'000;
-inline constexpr int32_t kMostSubmitted = 100'000;  // containers of a job
+inline constexpr int32_t kMostSubmitted = 100'000;  // containers
 inline constexpr base::Duration kLongestRun = base::Duration::Seconds(30 * 86'400);
 
 /// Error: what is wrong, and what to write.
 base::Result<Change> ParseChange(std::string_view text);
+
+/// Error: more nodes or containers than one question may bring, however many changes bring them.
+base::Status WithinSums(const std::vector<Change>& changes);
 
 /// "90s", "10m", "2h" or "1d", more than nothing and at most kLongestRun.
 base::Result<base::Duration> ParseTime(std::string_view text);

@@ -25,8 +25,9 @@ constexpr int64_t kQuietBeats = 10;
 /// nobody set more).
 constexpr base::Duration kQuiet = base::Duration::Seconds(900);
 
-/// In an outcome: 120 MiB of starts and ends.
+/// In an outcome: 64 MiB of starts and ends.
 constexpr size_t kMostStarts = 400'000;
+static_assert(kMostStarts * (sizeof(Outcome::Start) + sizeof(Outcome::End)) <= size_t{64} << 20);
 
 /// Limits are looked at now, after so long, and whenever twice the time has passed; of so many applications of a queue
 /// and in all: each costs a dry pass of the scheduler.
@@ -48,6 +49,13 @@ model::Ask Anywhere(int32_t priority, int64_t request, const model::Resources& s
   ask.capability = size;
   ask.count = count;
   return ask;
+}
+
+/// In one event with those before it: an event takes a kilobyte, and a job may get 100,000 containers at once.
+void TellAcquired(std::vector<ms::Event>& events, model::AppIndex app, const model::ContainerId& id) {
+  ms::Acquired* last = events.empty() ? nullptr : std::get_if<ms::Acquired>(&events.back());
+  if (last == nullptr || last->app != app) last = &std::get<ms::Acquired>(events.emplace_back(ms::Acquired{app, {}}));
+  last->containers.push_back(id);
 }
 
 }  // namespace
@@ -156,9 +164,11 @@ base::Status Future::Run() {
     TellWindows();
     if (beat) TellBeats();
     Turns();
-    outcome_.cut = told_ > bounds_.events || outcome_.starts.size() > kMostStarts;
+    if (outcome_.cut || (told_ <= bounds_.events && outcome_.starts.size() <= kMostStarts)) continue;
+    outcome_.cut = true;
+    outcome_.until = now_;
   }
-  outcome_.until = outcome_.cut ? now_ : until_;
+  if (!outcome_.cut) outcome_.until = until_;
   for (const auto& [index, job] : jobs_) {
     if (job.waiting > 0) outcome_.waiting.emplace(index, job.waiting);
   }
@@ -232,6 +242,11 @@ void Future::TellBeats() {
 void Future::Turns() {
   do {
     do {
+      if (bounds_.ended && bounds_.ended()) {
+        outcome_.cut = true;
+        outcome_.until = now_ - base::Duration::Nanos(1);  // of this moment all may not have happened
+        return;
+      }
       updates_.clear();
       told_ += 1 + static_cast<int64_t>(events_.size());
       effects_.clear();
@@ -256,11 +271,11 @@ void Future::On(const ms::Granted& effect) {
     known->second.size = effect.resources;
     return;
   }
-  outcome_.starts.push_back({effect.app, effect.container, effect.node, now_, effect.resources, effect.priority,
-                             effect.allocation_request_id, effect.is_master});
+  outcome_.starts.push_back({effect.app, effect.container, effect.node, now_, effect.resources.memory_mib(),
+                             effect.allocation_request_id, effect.priority, effect.is_master});
   const Live& live =
       live_[effect.container] = {effect.app, effect.node, effect.resources, effect.priority, effect.is_master};
-  events_.emplace_back(ms::Acquired{effect.app, {effect.container}});
+  TellAcquired(events_, effect.app, effect.container);
   Launch(effect.node, effect.container);
   if (!effect.is_master) {
     ++job.live;
@@ -295,8 +310,8 @@ void Future::On(const ms::Finished& effect) {
   live_.erase(found);
   timers_until_ = now_ + kQuiet;
   const bool lost = effect.exit_status != 0;
-  outcome_.ends.push_back(
-      {live.app, effect.container, live.node, now_, live.size, lost, effect.exit_status == model::kExitPreempted});
+  outcome_.ends.push_back({live.app, effect.container, live.node, now_, live.size.memory_mib(), lost,
+                           effect.exit_status == model::kExitPreempted});
   // Its node says so, too.
   if (lost && !lost_.contains(live.node))
     UpdateOf(live.node).completed.push_back({effect.container, effect.exit_status});

@@ -3,6 +3,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -29,6 +30,8 @@ struct Bounds {
   base::Duration ahead = base::Duration::Seconds(7200);
   int64_t events = 4'000'000;  // that the scheduler is told
   bool limits = false;         // it is looked at which limits bind
+  /// True: it ends where it is, as nobody waits for it any more or it has taken too long. Called between events.
+  std::function<bool()> ended{};
 };
 
 /// What happens in a future.
@@ -38,9 +41,9 @@ struct Outcome {
     model::ContainerId container;
     model::NodeIndex node;
     base::Instant at;
-    model::Resources size;
-    int32_t priority = 0;
+    int64_t memory_mib = 0;
     int64_t request = -1;  // allocation request id
+    int32_t priority = 0;
     bool master = false;
   };
   struct End {
@@ -48,7 +51,7 @@ struct Outcome {
     model::ContainerId container;
     model::NodeIndex node;
     base::Instant at;
-    model::Resources size;
+    int64_t memory_mib = 0;
     bool lost = false;   // before its time, with its node, or killed
     bool taken = false;  // preempted
   };
@@ -63,7 +66,7 @@ struct Outcome {
   int64_t endless = 0;                         // containers whose end nobody knows: they run on
   int64_t memory_mib = 0;                      // of the nodes, as changed
   base::Instant until;
-  bool cut = false;  // by Bounds::events
+  bool cut = false;  // by Bounds::events, or ended
 };
 
 /// One future of a cluster: a copy of its scheduler goes on without it. No application comes but those of a change;
@@ -128,7 +131,7 @@ class Future {
   void TellWindows();
   void TellBeats();
   model::scheduler::NodeUpdated& UpdateOf(model::NodeIndex node);
-  /// Steps until nothing follows any more.
+  /// Steps until nothing follows any more, or bounds_.ended.
   void Turns();
   /// Ends the applications that have nothing left; false: none has.
   bool EndJobs();

@@ -1,6 +1,7 @@
 #include "process/rm/questions.h"
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 #include <utility>
 
@@ -8,8 +9,7 @@
 
 namespace fairlead::process::rm {
 
-bool Questions::Ask(const std::string& user, std::weak_ptr<const void> asker, std::function<Work()> begin,
-                    std::function<void()> done) {
+bool Questions::Ask(const std::string& user, std::weak_ptr<const void> asker, Begin begin, std::function<void()> done) {
   std::erase_if(turns_, [](const Turn& turn) { return turn.asker.expired(); });
   const auto own = std::count_if(turns_.begin(), turns_.end(), [&](const Turn& turn) { return turn.user == user; });
   if (turns_.size() >= kWaiting || static_cast<size_t>(own) >= kWaitingOfOne) return false;
@@ -30,15 +30,24 @@ void Questions::Next() {
     Turn turn = std::move(*next);
     turns_.erase(next);
     if (turn.asker.expired()) continue;
-    ++at_work_[turn.user];
-    base::KeepLargeFreedPages(true);
-    idle_.After(kKeepPages, [this] { loop_.Offload([] { base::KeepLargeFreedPages(false); }, [] {}); });
-    loop_.Offload(turn.begin(), alive_([this, user = turn.user, done = std::move(turn.done)] {
-                    if (--at_work_[user] == 0) at_work_.erase(user);
-                    done();
-                    Next();
-                  }));
+    Start(std::move(turn));
   }
+}
+
+void Questions::Start(Turn turn) {
+  ++at_work_[turn.user];
+  base::KeepLargeFreedPages(true);
+  idle_.After(kKeepPages, [this] { loop_.Offload([] { base::KeepLargeFreedPages(false); }, [] {}); });
+  const auto late = std::make_shared<std::atomic<bool>>(false);
+  const uint64_t number = ++begun_;
+  longest_.try_emplace(number, loop_).first->second.After(kLongest, [late] { *late = true; });
+  Work work = turn.begin([late, asker = std::move(turn.asker)] { return *late || asker.expired(); });
+  loop_.Offload(std::move(work), alive_([this, number, user = turn.user, done = std::move(turn.done)] {
+                  longest_.erase(number);
+                  if (--at_work_[user] == 0) at_work_.erase(user);
+                  done();
+                  Next();
+                }));
 }
 
 bool Questions::AskForecast(base::Instant since, const std::function<std::function<Forecasts()>()>& make,
@@ -52,7 +61,7 @@ bool Questions::AskForecast(base::Instant since, const std::function<std::functi
   if (for_forecast_.size() > 1) return true;
   // Nobody's alone: whoever comes next waits for it, too.
   const auto made = std::make_shared<Forecasts>();
-  const auto begin = [made, make] { return [made, work = make()] { *made = work(); }; };
+  const auto begin = [made, make](const Ended&) { return [made, work = make()] { *made = work(); }; };
   const auto tell = [this, made] {
     forecast_ = *made;
     for (const auto& one : std::exchange(for_forecast_, {})) one(forecast_);

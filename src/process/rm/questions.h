@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -30,8 +31,13 @@ class Questions {
   /// So long the memory of a copy is kept for the next question.
   static constexpr base::Duration kKeepPages = base::Duration::Seconds(60);
 
+  /// Nobody waits for the answer any more, or it has taken kLongest: the work is to end. For any thread.
+  using Ended = std::function<bool()>;
+  static constexpr base::Duration kLongest = base::Duration::Seconds(30);
+
   /// Work to be done off the thread; it holds all that it reads.
   using Work = std::function<void()>;
+  using Begin = std::function<Work(Ended)>;
   using Forecasts = std::shared_ptr<const ask::Forecast>;
 
   explicit Questions(env::Loop& loop) : loop_(loop), idle_(loop) {}
@@ -40,8 +46,7 @@ class Questions {
 
   /// In its turn `begin` takes what the answer is made of and gives the work; then `done`. Both on the loop; neither
   /// runs when this ends before, nor when the `asker` has gone before its turn. False: too many wait.
-  bool Ask(const std::string& user, std::weak_ptr<const void> asker, std::function<Work()> begin,
-           std::function<void()> done);
+  bool Ask(const std::string& user, std::weak_ptr<const void> asker, Begin begin, std::function<void()> done);
   /// `done` gets a forecast that is not older than `since` and kFresh, from `make` where
   /// there is none. False: too many wait.
   bool AskForecast(base::Instant since, const std::function<std::function<Forecasts()>()>& make,
@@ -51,15 +56,18 @@ class Questions {
   struct Turn {
     std::string user;
     std::weak_ptr<const void> asker;
-    std::function<Work()> begin;
+    Begin begin;
     std::function<void()> done;
   };
   void Next();
+  void Start(Turn turn);
 
   env::Loop& loop_;
   env::Timer idle_;
   std::deque<Turn> turns_;
-  std::map<std::string, size_t> at_work_;  // by user
+  std::map<std::string, size_t> at_work_;   // by user
+  std::map<uint64_t, env::Timer> longest_;  // of each that is at work
+  uint64_t begun_ = 0;
   Forecasts forecast_;
   std::vector<std::function<void(const Forecasts&)>> for_forecast_;  // who waits for the one that is made
   env::Alive alive_;

@@ -46,8 +46,9 @@ class QuestionsTest : public testing::Test {
     askers_.push_back(asker);
     return questions_.Ask(
         user, asker,
-        [this] {
+        [this](const Questions::Ended& ended) {
           ++begun_;
+          ended_.push_back(ended);
           return [] {};
         },
         [this, number] { answered_.push_back(number); });
@@ -70,6 +71,7 @@ class QuestionsTest : public testing::Test {
   Questions questions_{loop_};
   std::vector<std::shared_ptr<int>> askers_;
   std::vector<int> answered_;
+  std::vector<Questions::Ended> ended_;
   std::vector<const ask::Forecast*> told_;
   int begun_ = 0;
   int forecasts_ = 0;
@@ -110,6 +112,30 @@ TEST_F(QuestionsTest, WhoHasGoneIsPassedOver) {
   while (!loop_.jobs.empty()) loop_.WorkOne();
   EXPECT_EQ(answered_, (std::vector<int>{0, 1})) << "those that were begun";
   EXPECT_EQ(begun_, 2);
+}
+
+TEST_F(QuestionsTest, WorkEndsWhenNobodyWaitsForIt) {
+  Ask(0);
+  Ask(1);
+  EXPECT_FALSE(ended_[0]());
+  askers_.erase(askers_.begin());
+  EXPECT_TRUE(ended_[0]());
+  EXPECT_FALSE(ended_[1]());
+}
+
+TEST_F(QuestionsTest, WorkEndsWhenItTakesTooLong) {
+  Ask(0);
+  const auto over = [this] { return ended_[0](); };
+  const base::Instant end = loop_.now + Questions::kLongest;
+  EXPECT_FALSE(world_.RunUntil(end - base::Duration::Millis(1), over));
+  EXPECT_TRUE(world_.RunUntil(end + base::Duration::Millis(1), over));
+}
+
+TEST_F(QuestionsTest, WhatIsDoneHasNoTimer) {
+  Ask(0);
+  loop_.WorkOne();
+  const auto over = [this] { return ended_[0](); };
+  EXPECT_FALSE(world_.RunUntil(loop_.now + Questions::kLongest * 2, over));
 }
 
 TEST_F(QuestionsTest, OneForecastServesAllForAWhile) {

@@ -30,7 +30,7 @@ namespace {
 constexpr base::Duration kAheadUnlessSaid = base::Duration::Seconds(7200);
 constexpr base::Duration kFarthest = base::Duration::Seconds(86'400);
 constexpr size_t kMostChanges = 64;
-constexpr ask::Bounds kForecastBounds = {.ahead = base::Duration::Seconds(7200), .events = 50'000};
+constexpr int64_t kForecastEvents = 50'000;
 
 /// Cost: a copy of the scheduler's state; applications, containers and nodes.
 std::shared_ptr<ask::Present> TakePresent(const ResourceManager& manager, const Viewer& viewer) {
@@ -107,6 +107,7 @@ base::Result<WhatIfRequest> ReadRequest(const http::Request& request) {
       AddQueueChange(read, *queue);
     }
   }
+  if (const base::Status within = ask::WithinSums(read.changes); !within.ok()) return within.error();
   read.queues_file = rest::Text(*body, "queues_file");
   if (!read.queues_file.empty() && !read.queues.empty())
     return base::Error{"settings of a queue, or a whole file: not both"};
@@ -183,7 +184,8 @@ void Web::WhatIf(const http::Request& request, const Reply& reply) {
   }
   if (const base::Status fit = FitJobs(*read, manager_); !fit.ok()) return OwnError(reply, 400, fit.error().message);
   const auto made = std::make_shared<http::Response>();
-  const auto begin = [this, made, read = std::move(*read), user = http::CallerOf(request)] {
+  const auto begin = [this, made, read = std::move(*read),
+                      user = http::CallerOf(request)](const Questions::Ended& ended) {
     const ResourceManagerOptions& options = manager_.options();
     ask::MakeOther other;
     if (options.make_other) {
@@ -194,12 +196,12 @@ void Web::WhatIf(const http::Request& request, const Reply& reply) {
     }
     return [made, read, present = TakePresent(manager_, manager_.access().Of(user)), edit = options.edit_queue_file,
             parse = options.parse_queues, learned = manager_.learning().Share(), other = std::move(other),
-            heartbeat = options.heartbeat]() mutable {
+            heartbeat = options.heartbeat, ended]() mutable {
       try {
         const base::Status queues = MakeQueues(read, edit, parse);
         if (!queues.ok()) return void(*made = Refusal(400, queues.error().message));
-        const auto answer =
-            ask::WhatIf(*present, learned, read.changes, {.ahead = read.ahead, .events = 4'000'000}, other, heartbeat);
+        const ask::Bounds bounds{.ahead = read.ahead, .events = 4'000'000, .ended = ended};
+        const auto answer = ask::WhatIf(*present, learned, read.changes, bounds, other, heartbeat);
         *made = answer.ok() ? http::JsonResponse(200, v1::Text(*answer)) : Refusal(400, answer.error().message);
       } catch (const std::exception& error) {
         *made = http::BrokenPage("what-if", error);
@@ -220,7 +222,8 @@ void Web::AppWhen(const http::Request& request, const App& app, const Reply& rep
   const auto make = [this] {
     return [present = TakePresent(manager_, {}), learned = manager_.learning().Share(),
             correction = manager_.estimates().correction()]() -> Questions::Forecasts {
-      return std::make_shared<ask::Forecast>(present, learned, kForecastBounds, correction);
+      return std::make_shared<ask::Forecast>(
+          present, learned, ask::Bounds{.ahead = kAheadUnlessSaid, .events = kForecastEvents}, correction);
     };
   };
   const auto tell = [this, reply, user, id = app.submission.id](const Questions::Forecasts& forecast) {

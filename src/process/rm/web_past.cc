@@ -50,9 +50,9 @@ void Web::Past(const http::Request& request, const Segments& path, const Reply& 
   const auto& journal = manager_.options().journal;
   if (!journal || !journal->facts()) return OwnError(reply, 404, "no journal is kept (fairlead.rm.journal-bytes)");
   const auto made = std::make_shared<http::Response>();
-  std::function<Questions::Work()> begin;
+  Questions::Begin begin;
   if (path.empty()) {
-    begin = [made, span = journal->span] {
+    begin = [made, span = journal->span](const auto&) {
       return [made, span] {
         const auto kept = span();
         *made = kept ? http::JsonResponse(200, v1::Text(v1::Past{kept->from.ms, kept->to.ms})) : NotTold(kept.error());
@@ -61,7 +61,7 @@ void Web::Past(const http::Request& request, const Segments& path, const Reply& 
   } else {
     const std::optional<base::WallTime> at = MomentOf(request.query);
     if (!at) return OwnError(reply, 400, "at: write milliseconds since 1970");
-    begin = [made, at = *at, target = TargetOf(path[0], request.query), tell = journal->tell] {
+    begin = [made, at = *at, target = TargetOf(path[0], request.query), tell = journal->tell](const auto&) {
       return [made, at, target, tell] {
         auto document = tell(at, target);
         *made = document ? http::JsonResponse(200, *std::move(document)) : NotTold(document.error());

@@ -1,5 +1,7 @@
 #include "shell/rm/queue_file.h"
 
+#include <utility>
+
 #include "config/yaml_edit.h"
 #include "env_posix/posix_loop.h"
 #include "profiles/profile.h"
@@ -12,6 +14,20 @@ using process::rm::QueueChange;
 using process::rm::QueueEdit;
 
 constexpr uint64_t kFileBytesMax = uint64_t{16} << 20;
+/// In a file that somebody only asks about: as many as applications may make, and root.
+constexpr size_t kQueuesAskedMost = 10'001;
+
+/// How many queues an allocation file may have.
+size_t QueueTags(std::string_view text) {
+  size_t count = 0;
+  for (const std::string_view tag : {"<queue", "<pool"}) {
+    for (size_t at = text.find(tag); at != text.npos; at = text.find(tag, at)) {
+      at += tag.size();
+      if (at < text.size() && std::string_view(" \t\r\n/>").find(text[at]) != std::string_view::npos) ++count;
+    }
+  }
+  return count;
+}
 
 /// The queues as `text` gives them.
 base::Result<model::QueueTree> Parse(const config::Settings& site, const profiles::Profile& profile,
@@ -44,9 +60,7 @@ base::Status CheckEffect(const config::Settings& settings, const profiles::Profi
 }
 
 base::Result<model::QueueTree> Checked(const config::Settings& settings, const profiles::Profile& profile,
-                                       const std::string& file, const std::string& text,
-                                       std::vector<std::string>& warnings) {
-  auto tree = Parse(settings, profile, file, text, warnings);
+                                       base::Result<model::QueueTree> tree) {
   if (!tree.ok()) return base::Error{"it would be refused: " + tree.error().message};
   if (const auto wishes = profiles::ReadWishes(profile.name, settings.conf)) tree->wishes = *wishes;
   const auto made = profiles::Read(profile.name, settings.conf, *tree);
@@ -58,7 +72,7 @@ base::Status Check(const config::Settings& settings, const profiles::Profile& pr
   std::vector<std::string> old_warnings;
   std::vector<std::string> warnings;
   (void)Parse(settings, profile, edit.file, edit.before, old_warnings);
-  const auto tree = Checked(settings, profile, edit.file, edit.after, warnings);
+  const auto tree = Checked(settings, profile, Parse(settings, profile, edit.file, edit.after, warnings));
   if (!tree.ok()) return tree.error();
   if (warnings.size() > old_warnings.size()) return base::Error{"it would have no effect: " + warnings.back()};
   return {};
@@ -111,8 +125,13 @@ base::Result<model::QueueTree> ParseQueueText(const SettingsSource& source, cons
   if (!settings.ok()) return base::Error{settings.error().message};
   const auto profile = ProfileOf(*settings, source);
   if (!profile.ok()) return profile.error();
+  const base::Error many{"it has more than 10,000 queues: of so many nobody may ask; the manager itself takes them"};
+  // Before it is read: two megabytes may have 100,000 queues, each of some kilobytes.
+  if (QueueTags(text) > kQueuesAskedMost) return many;
   std::vector<std::string> warnings;
-  return Checked(*settings, **profile, "the file", text, warnings);
+  auto tree = Parse(*settings, **profile, "the file", text, warnings);
+  if (tree.ok() && tree->queues.size() > kQueuesAskedMost) return many;
+  return Checked(*settings, **profile, std::move(tree));
 }
 
 base::Status WriteQueueFile(const QueueEdit& edit) {
