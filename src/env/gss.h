@@ -37,8 +37,9 @@ class GssContext {
 class Gss {
  public:
   virtual ~Gss() = default;
-  /// For a client that comes to this identity.
-  virtual std::unique_ptr<GssContext> Accept() = 0;
+  /// For a client that comes to this identity from `address`. Addresses take turns: many steps of one keep no other's
+  /// waiting.
+  virtual std::unique_ptr<GssContext> Accept(const std::string& address) = 0;
   /// To a service: "rm/_HOST@EXAMPLE.COM", where _HOST stands for the name of `host`, a name or an address.
   virtual std::unique_ptr<GssContext> Initiate(const std::string& principal, const std::string& host) = 0;
 };

@@ -11,18 +11,15 @@
 #include <algorithm>
 #include <atomic>
 #include <cctype>
-#include <condition_variable>
 #include <cstring>
-#include <deque>
-#include <mutex>
-#include <thread>
 #include <utility>
 #include <vector>
+
+#include "env_kerberos/step_thread.h"
 
 namespace fairlead::env_kerberos {
 namespace {
 
-constexpr size_t kStepsMax = 1000;      // that wait for one thread
 constexpr size_t kTokenMax = 64 << 10;  // a ticket with the groups of a large directory is some 12 KiB
 
 gss_buffer_desc View(std::string_view text) { return {text.size(), const_cast<char*>(text.data())}; }
@@ -114,58 +111,6 @@ base::Result<Credential> Acquire(const std::string& principal, gss_cred_usage_t 
   });
 }
 
-/// A thread that does one thing after the other. It may outlive its owner inside of a call that waits for a KDC; then
-/// nobody hears of the result.
-class Worker {
- public:
-  explicit Worker(env::Loop& loop) : shared_(std::make_shared<Shared>(&loop)) {}
-  ~Worker() {
-    const std::lock_guard lock(shared_->mutex);
-    shared_->loop = nullptr;
-    shared_->jobs.clear();
-    shared_->wake.notify_one();
-  }
-  Worker(const Worker&) = delete;
-  Worker& operator=(const Worker&) = delete;
-
-  /// `work` on the thread, then what it gives on the loop. False: too much waits already.
-  using Work = std::function<env::Loop::Callback()>;
-  bool Do(Work work) {
-    const std::lock_guard lock(shared_->mutex);
-    if (shared_->jobs.size() >= kStepsMax) return false;
-    shared_->jobs.push_back(std::move(work));
-    if (!std::exchange(begun_, true)) std::thread(&Worker::Run, shared_).detach();
-    shared_->wake.notify_one();
-    return true;
-  }
-
- private:
-  struct Shared {
-    explicit Shared(env::Loop* of) : loop(of) {}
-    std::mutex mutex;
-    std::condition_variable wake;
-    std::deque<Work> jobs;
-    env::Loop* loop;  // null: the owner is gone
-  };
-  static void Run(const std::shared_ptr<Shared>& shared) {
-    std::unique_lock lock(shared->mutex);
-    while (true) {
-      shared->wake.wait(lock, [&] { return !shared->jobs.empty() || shared->loop == nullptr; });
-      if (shared->loop == nullptr) return;
-      Work work = std::move(shared->jobs.front());
-      shared->jobs.pop_front();
-      lock.unlock();
-      env::Loop::Callback done = work();
-      work = nullptr;
-      lock.lock();
-      if (shared->loop != nullptr) shared->loop->Post(std::move(done));
-    }
-  }
-
-  const std::shared_ptr<Shared> shared_;
-  bool begun_ = false;
-};
-
 /// What a step needs, on whichever thread; the context's owner may be gone meanwhile.
 struct ContextState {
   ~ContextState() {
@@ -250,8 +195,10 @@ base::Result<env::GssContext::Token> InitiateStep(ContextState& state, const std
 class MitContext final : public env::GssContext {
  public:
   using StepFunction = base::Result<Token> (*)(ContextState&, const std::string&);
-  MitContext(Worker& worker, env::Loop& loop, std::shared_ptr<ContextState> state, StepFunction step)
-      : worker_(worker), loop_(loop), state_(std::move(state)), step_(step) {}
+  /// `address`: in whose turn the steps are done.
+  MitContext(StepThread& thread, env::Loop& loop, std::string address, std::shared_ptr<ContextState> state,
+             StepFunction step)
+      : thread_(thread), loop_(loop), address_(std::move(address)), state_(std::move(state)), step_(step) {}
   ~MitContext() override { state_->dropped = true; }
 
   void Step(std::string token, Done done) override {
@@ -260,11 +207,11 @@ class MitContext final : public env::GssContext {
     };
     const auto refuse = [&](const char* why) { loop_.Post([say, why] { say(base::Error{why}); }); };
     if (token.size() > kTokenMax) return refuse("the token is too long");
-    const bool taken = worker_.Do([state = state_, step = step_, token = std::move(token), say] {
+    StepThread::Work work = [state = state_, step = step_, token = std::move(token), say] {
       base::Result<Token> result = state->dropped ? base::Error{"dropped"} : step(*state, token);
       return env::Loop::Callback([say, result = std::move(result)] { say(result); });
-    });
-    if (!taken) refuse("too many logins wait");
+    };
+    thread_.Do(address_, std::move(work), [say] { say(base::Error{"too many logins wait"}); });
   }
 
   const std::string& peer() const override { return state_->peer; }
@@ -294,8 +241,9 @@ class MitContext final : public env::GssContext {
   }
 
  private:
-  Worker& worker_;
+  StepThread& thread_;
   env::Loop& loop_;
+  const std::string address_;
   const std::shared_ptr<ContextState> state_;
   const StepFunction step_;
 };
@@ -308,11 +256,11 @@ class MitGss final : public env::Gss {
     cache_ = "MEMORY:fairlead-" + std::to_string(++last);
   }
 
-  std::unique_ptr<env::GssContext> Accept() override {
+  std::unique_ptr<env::GssContext> Accept(const std::string& address) override {
     auto state = std::make_shared<ContextState>();
     state->credential = acceptor_;
     state->any_service = identity_.principal == kAnyService;
-    return std::make_unique<MitContext>(accepts_, loop_, std::move(state), AcceptStep);
+    return std::make_unique<MitContext>(accepts_, loop_, address, std::move(state), AcceptStep);
   }
 
   std::unique_ptr<env::GssContext> Initiate(const std::string& principal, const std::string& host) override {
@@ -322,7 +270,7 @@ class MitGss final : public env::Gss {
     state->keytab = identity_.keytab;
     state->own = identity_.principal;
     state->cache = cache_;
-    return std::make_unique<MitContext>(initiates_, loop_, std::move(state), InitiateStep);
+    return std::make_unique<MitContext>(initiates_, loop_, host, std::move(state), InitiateStep);
   }
 
  private:
@@ -330,8 +278,8 @@ class MitGss final : public env::Gss {
   const GssIdentity identity_;
   const Credential acceptor_;  // null: there is no keytab
   std::string cache_;
-  Worker accepts_;
-  Worker initiates_;
+  StepThread accepts_;
+  StepThread initiates_;
 };
 
 /// The name of an address as the resolver has it, in lower case.

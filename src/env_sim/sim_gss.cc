@@ -100,7 +100,7 @@ class SimGss final : public env::Gss {
  public:
   SimGss(SimRealm& realm, env::Loop& loop, std::string principal)
       : realm_(realm), loop_(loop), principal_(std::move(principal)) {}
-  std::unique_ptr<env::GssContext> Accept() override {
+  std::unique_ptr<env::GssContext> Accept(const std::string&) override {
     return std::make_unique<SimContext>(realm_, loop_, principal_, "");
   }
   std::unique_ptr<env::GssContext> Initiate(const std::string& principal, const std::string& host) override {

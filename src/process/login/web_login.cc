@@ -321,7 +321,7 @@ void WebLogin::ByTicket(const Held& visit, std::string_view credentials) {
   if (OfferedMechanismBytes(*token) > kMechanismBytesMost) {
     return TicketStepped(visit, base::Error{"the token offers too many mechanisms"});
   }
-  visit->context = options_.security.gss->Accept();
+  visit->context = options_.security.gss->Accept(visit->request.peer);
   visit->context->Step(std::move(*token), alive_([this, visit](const auto& stepped) {
                          http::Guard(visit->request, Reply(visit->reply), [&] { TicketStepped(visit, stepped); });
                        }));

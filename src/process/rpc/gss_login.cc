@@ -156,8 +156,8 @@ class ClientLogin final : public Login {
 
 }  // namespace
 
-std::unique_ptr<GssLogin> GssLogin::OfServer(env::Gss& gss, const Protections& offered) {
-  return std::make_unique<ServerLogin>(gss.Accept(), offered);
+std::unique_ptr<GssLogin> GssLogin::OfServer(env::Gss& gss, const std::string& address, const Protections& offered) {
+  return std::make_unique<ServerLogin>(gss.Accept(address), offered);
 }
 
 std::unique_ptr<GssLogin> GssLogin::OfClient(env::Gss& gss, const std::string& principal, const std::string& host,

@@ -16,7 +16,9 @@ class GssLogin {
  public:
   using Done = std::function<void(base::Result<wire::hadoop_rpc::LoginStep>)>;
 
-  static std::unique_ptr<GssLogin> OfServer(env::Gss& gss, const wire::hadoop_rpc::Protections& offered);
+  /// `address`: the client's.
+  static std::unique_ptr<GssLogin> OfServer(env::Gss& gss, const std::string& address,
+                                            const wire::hadoop_rpc::Protections& offered);
   /// `principal` and `host`: env::Gss::Initiate.
   static std::unique_ptr<GssLogin> OfClient(env::Gss& gss, const std::string& principal, const std::string& host,
                                             const wire::hadoop_rpc::Protections& wanted);

@@ -483,7 +483,8 @@ void Connection::OnLoginToken(std::string token) {
     const std::shared_ptr<Connection> connection = weak.lock();
     if (connection && !connection->gone) connection->LoginStepped(std::move(step));
   };
-  if (!login_) login_ = GssLogin::OfServer(*listening_.options.gss, listening_.options.session.protections);
+  if (!login_)
+    login_ = GssLogin::OfServer(*listening_.options.gss, stream_->peer().host, listening_.options.session.protections);
   login_->Step(std::move(token), stepped);
 }
 
