@@ -36,6 +36,8 @@ class StreamHandler {
   virtual void OnClosed(const std::string& reason) = 0;
   /// unsent() fell to half of its high-water mark or below after having been above it.
   virtual void OnDrained() {}
+  /// overhead() has changed.
+  virtual void OnOverhead() {}
 };
 
 /// A connected byte stream. Destroying it closes it at once; nothing is called any more.
@@ -62,6 +64,8 @@ class Stream {
   virtual void Close() = 0;
   virtual Endpoint peer() const = 0;
   virtual Endpoint local() const = 0;
+  /// What it holds in memory besides unsent(), in bytes: a handshake that is under way.
+  virtual size_t overhead() const { return 0; }
 };
 
 class Listener {

@@ -300,6 +300,58 @@ TEST_F(HttpTest, WhatIsFetchedForOthersHasABoundTogether) {
   }
 }
 
+/// Takes no answer until it is told to.
+class Pausing : public env::StreamHandler {
+ public:
+  Pausing(env_posix::PosixLoop& loop, const env::Endpoint& to, const std::string& target) {
+    loop.Connect(to, base::Duration::Seconds(5), [this, target](auto connected) {
+      stream = std::move(connected).value();
+      stream->Start(this);
+      stream->PauseReading();
+      stream->Write("GET " + target + " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    });
+  }
+  void OnData(std::string_view data) override { received += data.size(); }
+  void OnClosed(const std::string&) override {
+    closed = true;
+    on_closed();
+  }
+
+  std::unique_ptr<env::Stream> stream;
+  size_t received = 0;
+  bool closed = false;
+  std::function<void()> on_closed = [] {};
+};
+
+TEST_F(HttpTest, AnAnswerLargerThanAPortsMemoryWaitsForItsReader) {
+  constexpr size_t kLarge = size_t{40} << 20;
+  Serve([&](const Request& request, const Server::Reply& reply) {
+    reply(TextResponse(200, request.path == "/large" ? std::string(kLarge, 'x') : "small"));
+    if (request.path == "/large") loop_->Post([this] { loop_->Stop(); });
+  });
+  Pausing first(*loop_, server_->local(), "/large");
+  loop_->Run();
+  EXPECT_GT(server_->held_bytes(), size_t{32} << 20);
+  for (int i = 0; i < 20; ++i) {
+    const auto small = Get("/small");
+    ASSERT_TRUE(small.ok()) << small.error().message;
+  }
+  first.on_closed = [this] { loop_->Stop(); };
+  first.stream->ResumeReading();
+  loop_->Run();
+  EXPECT_GT(first.received, kLarge) << "with its head";
+
+  Pausing earlier(*loop_, server_->local(), "/large");
+  loop_->Run();
+  Pausing later(*loop_, server_->local(), "/large");
+  loop_->Run();
+  EXPECT_LT(server_->held_bytes(), size_t{64} << 20) << "one of the two";
+  later.on_closed = [this] { loop_->Stop(); };
+  later.stream->ResumeReading();
+  loop_->Run();
+  EXPECT_GT(later.received, kLarge);
+}
+
 /// A peer that says `answer` to the first bytes it hears, and nothing more.
 class Saying : public env::StreamHandler {
  public:

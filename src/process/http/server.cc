@@ -41,10 +41,11 @@ constexpr base::Duration kSweep = base::Duration::Seconds(1);
 class Session final : public env::StreamHandler, public peers::Peer {
  public:
   Session(ServerImpl& server, uint64_t id, std::unique_ptr<env::Stream> stream);
-  void Start() { stream_->Start(this); }
+  void Start();
   void OnData(std::string_view bytes) override;
   void OnClosed(const std::string& reason) override;
   void OnDrained() override;
+  void OnOverhead() override { Count(); }
   void Evict() override;
   size_t HeldBytes() const override;
   void Answer(uint64_t request_number, Response response);
@@ -91,7 +92,7 @@ class ServerImpl final : public Server {
         handler_(std::move(handler)),
         limits_(limits),
         vouch_(std::move(vouch)),
-        peers_(limits.peers) {}
+        peers_(limits.peers, true) {}
 
   ~ServerImpl() override {
     alive_.End();
@@ -226,6 +227,11 @@ Session::Session(ServerImpl& server, uint64_t id, std::unique_ptr<env::Stream> s
   ResetParser();
 }
 
+void Session::Start() {
+  stream_->Start(this);
+  Count();
+}
+
 void Session::ResetParser() {
   parser_.emplace();
   parser_->eager(true);
@@ -246,7 +252,9 @@ bool Session::Overdue(base::Instant now) {
   return now - since_ > limit;
 }
 
-size_t Session::HeldBytes() const { return buffer_.capacity() + parser_->get().body().size() + stream_->unsent(); }
+size_t Session::HeldBytes() const {
+  return buffer_.capacity() + parser_->get().body().size() + stream_->unsent() + stream_->overhead();
+}
 
 /// Room is made for what this connection holds now, at the cost of others that do not move.
 void Session::Count() {

@@ -52,16 +52,23 @@ bool PeerTable::MakeRoom(const std::string& address) {
   return true;
 }
 
+bool PeerTable::HoldsTooMuch() const { return held_ - (large_ == nullptr ? 0 : large_->held_) > limits_.bytes_max; }
+
 void PeerTable::Relieve(const Seat* spared) {
-  const auto held_of = [spared](const auto& entry) {
-    const bool has_spared = spared != nullptr && !spared->left_ && &spared->address_->second == &entry.second;
-    return entry.second.held - (has_spared ? spared->held_ : 0);
+  const std::array<const Seat*, 2> stay = {spared, large_ == spared ? nullptr : large_};
+  const auto held_of = [&](const auto& entry) {
+    size_t held = entry.second.held;
+    for (const Seat* seat : stay) {
+      if (seat != nullptr && !seat->left_ && &seat->address_->second == &entry.second) held -= seat->held_;
+    }
+    return held;
   };
-  while (held_ > limits_.bytes_max) {
+  while (HoldsTooMuch()) {
     const auto most = std::max_element(addresses_.begin(), addresses_.end(),
                                        [&](const auto& a, const auto& b) { return held_of(a) < held_of(b); });
     Seats& holders = most->second.holders;
-    const auto first = std::find_if(holders.begin(), holders.end(), [&](const Seat* seat) { return seat != spared; });
+    const auto first = std::find_if(holders.begin(), holders.end(),
+                                    [&](const Seat* seat) { return seat != stay[0] && seat != stay[1]; });
     if (first == holders.end()) return;
     Seat& seat = **first;
     const size_t before = seat.held_;
@@ -71,7 +78,7 @@ void PeerTable::Relieve(const Seat* spared) {
 }
 
 bool PeerTable::HoldsTooMuch(const Seat& seat) const {
-  if (held_ <= limits_.bytes_max || seat.left_) return false;
+  if (!HoldsTooMuch() || seat.left_) return false;
   const size_t own = seat.address_->second.held;
   return std::ranges::none_of(addresses_, [own](const auto& other) { return other.second.held > own; });
 }
@@ -122,6 +129,11 @@ void PeerTable::Seat::Count() {
   const size_t before = std::exchange(held_, peer_.HeldBytes());
   if (held_ == before) return;
   Address& own = address_->second;
+  if (held_ > table_.limits_.bytes_max / 2) {
+    if (before <= table_.limits_.bytes_max / 2 && table_.one_large_aside_) table_.large_ = this;
+  } else if (table_.large_ == this) {
+    table_.large_ = nullptr;
+  }
   table_.held_ = table_.held_ - before + held_;
   own.held = own.held - before + held_;
   if (before == 0) {
@@ -135,6 +147,7 @@ void PeerTable::Seat::Count() {
 
 void PeerTable::Seat::Leave() {
   if (std::exchange(left_, true)) return;
+  if (table_.large_ == this) table_.large_ = nullptr;
   Address& own = address_->second;
   (held_ > 0 ? own.holders : own.others).erase(in_holders_);
   const size_t strangers = own.order[static_cast<size_t>(Standing::kStranger)].size();

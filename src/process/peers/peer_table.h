@@ -46,7 +46,11 @@ class Peer {
 class PeerTable {
  public:
   class Seat;
-  explicit PeerTable(PeerLimits limits) : limits_(limits) {}
+  /// With `one_large_aside` one connection that holds more than half of bytes_max by itself, the last one that came to
+  /// it, is beside that bound. For ports where the daemon alone makes so much: an answer that is as large as its
+  /// cluster.
+  explicit PeerTable(PeerLimits limits, bool one_large_aside = false)
+      : limits_(limits), one_large_aside_(one_large_aside) {}
   PeerTable(const PeerTable&) = delete;
   PeerTable& operator=(const PeerTable&) = delete;
 
@@ -79,12 +83,15 @@ class PeerTable {
   /// Of all addresses.
   Seat* Dispensable() const;
   static void EvictSeat(Seat& seat);
+  bool HoldsTooMuch() const;
   /// A stranger of this address has come, or is one no more; there were `before`.
   void NoteStrangers(Addresses::iterator address, size_t before);
 
   const PeerLimits limits_;
+  const bool one_large_aside_;
   size_t size_ = 0;
   size_t held_ = 0;
+  Seat* large_ = nullptr;  // which is beside the bound
   Order order_;
   Addresses addresses_;
   std::set<std::pair<size_t, std::string_view>> strangers_;  // how many of each address that has some

@@ -28,8 +28,8 @@ struct Guest : Peer {
 
 class PeerTableTest : public testing::Test {
  protected:
-  PeerTable& Make(PeerLimits limits) {
-    table_ = std::make_unique<PeerTable>(limits);
+  PeerTable& Make(PeerLimits limits, bool one_large_aside = false) {
+    table_ = std::make_unique<PeerTable>(limits, one_large_aside);
     return *table_;
   }
   Guest& Come(PeerTable& table, const std::string& name, const std::string& address = "a") {
@@ -64,6 +64,39 @@ TEST_F(PeerTableTest, AnAddressBeyondItsShareLosesItsOwn) {
   for (const char* name : {"1", "2", "3", "4"}) Come(table, name);
   EXPECT_EQ(gone_, (Names{"1", "2"}));
   EXPECT_EQ(table.size(), 3U);
+}
+
+TEST_F(PeerTableTest, OneLargeOneIsBesideTheBound) {
+  PeerTable& table = Make({.bytes_max = 100}, true);
+  Guest& large = Come(table, "large");
+  large.Hold(500);
+  Guest& small = Come(table, "small", "b");
+  small.Hold(20);
+  table.Relieve(&small.seat);
+  Come(table, "more", "b").Hold(50);
+  table.Relieve(nullptr);
+  EXPECT_EQ(gone_, Names{}) << "70 of 100";
+  Guest& most = Come(table, "most", "b");
+  most.Hold(40);
+  table.Relieve(&most.seat);
+  EXPECT_EQ(gone_, (Names{"small"})) << "the bound of the others holds";
+  Guest& later = Come(table, "later", "c");
+  later.Hold(200);
+  table.Relieve(&later.seat);
+  EXPECT_EQ(gone_, (Names{"small", "large"})) << "the last one takes its place";
+  later.Hold(10);
+  EXPECT_EQ(table.held_bytes(), 100U);
+  table.Relieve(nullptr);
+  EXPECT_EQ(gone_.size(), 2U);
+}
+
+TEST_F(PeerTableTest, ALargeOneIsLikeAnyWhereRequestsAreLarge) {
+  PeerTable& table = Make({.bytes_max = 100});
+  Come(table, "large").Hold(500);
+  Guest& small = Come(table, "small", "b");
+  small.Hold(20);
+  table.Relieve(&small.seat);
+  EXPECT_EQ(gone_, (Names{"large"}));
 }
 
 TEST_F(PeerTableTest, OfStrangersThoseGoWhoseAddressHasMost) {
