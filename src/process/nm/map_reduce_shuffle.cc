@@ -131,6 +131,7 @@ class MapReduceShuffle::Connection : public env::StreamHandler, public peers::Pe
   Connection(MapReduceShuffle& owner, uint64_t id, std::unique_ptr<env::Stream> stream)
       : owner_(owner), id_(id), stream_(std::move(stream)), seat_(owner.peers_, *this, stream_->peer().host) {
     stream_->Start(this);
+    Count();
     Rearm();
   }
   ~Connection() override = default;
@@ -151,7 +152,8 @@ class MapReduceShuffle::Connection : public env::StreamHandler, public peers::Pe
     stream_->Close();
     Drop();
   }
-  size_t HeldBytes() const override { return input_.capacity(); }
+  void OnOverhead() override { Count(); }
+  size_t HeldBytes() const override { return input_.capacity() + stream_->overhead(); }
 
  private:
   /// The next request is looked at when most of the last answer is taken.
@@ -172,6 +174,9 @@ class MapReduceShuffle::Connection : public env::StreamHandler, public peers::Pe
     if (closing_) return;
     if (stream_->unsent() > kUnsentHigh && input_.size() > kHeaderBytesMax) stream_->PauseReading();
     if (input_.empty()) std::string().swap(input_);
+    Count();
+  }
+  void Count() {
     seat_.Count();
     owner_.peers_.Relieve(&seat_);
   }

@@ -16,6 +16,9 @@ namespace {
 constexpr size_t kHandshakeMost = 64 * 1024;
 constexpr char kHandshakeRecord = 0x16;
 constexpr size_t kFilePiece = 64 * 1024;
+/// What OpenSSL holds for a server's handshake, before and after the client's first message (3.0: 9 and 70 KiB).
+constexpr size_t kSilentHandshake = 10 * 1024;
+constexpr size_t kBegunHandshake = 72 * 1024;
 
 /// Runs a piece of a handshake of that address, now or later, as long as its owner lives.
 using TakeTurn = std::function<void(const std::string& address, std::function<void()>)>;
@@ -60,6 +63,10 @@ class TlsStream final : public env::Stream, public env::StreamHandler {
     full_ = full_ || unsent() > high_water_;
   }
   size_t unsent() const override { return stream_->unsent() + waiting_bytes_ + queued_bytes_; }
+  size_t overhead() const override {
+    if (!turn_ || session_->established()) return 0;
+    return (handshake_bytes_ == 0 ? kSilentHandshake : kBegunHandshake) + arrived_.capacity();
+  }
   /// What is below is full earlier, so that its OnDrained comes whenever this has to tell of its own.
   void SetHighWater(size_t bytes) override {
     high_water_ = bytes;
@@ -97,6 +104,7 @@ class TlsStream final : public env::Stream, public env::StreamHandler {
     const bool queued = !arrived_.empty();
     arrived_ += bytes;
     if (arrived_.size() > kHandshakeMost) stream_->PauseReading();  // an upload may follow the handshake at once
+    TellOverhead();
     if (!queued) turn_(peer().host, alive_([this] { Shake(std::exchange(arrived_, {})); }));
   }
   void OnDrained() override {
@@ -161,6 +169,9 @@ class TlsStream final : public env::Stream, public env::StreamHandler {
     queued_bytes_ -= *got;
     return true;
   }
+  void TellOverhead() {
+    if (const size_t now = overhead(); std::exchange(told_overhead_, now) != now && handler_) handler_->OnOverhead();
+  }
   void TellDrained() {
     if (!full_ || unsent() > high_water_ / 2) return;
     full_ = false;
@@ -184,6 +195,7 @@ class TlsStream final : public env::Stream, public env::StreamHandler {
     const base::Status taken = session_->Receive(bytes);
     const bool in = session_->established();
     if (in) waiting_bytes_ = 0;
+    TellOverhead();
     Flush();
     SendQueued();
     const env::Alive::Watch here = alive_.watch();
@@ -230,6 +242,7 @@ class TlsStream final : public env::Stream, public env::StreamHandler {
   size_t handshake_bytes_ = 0;
   size_t waiting_bytes_ = 0;  // for the handshake's end
   std::string arrived_;       // for a turn
+  size_t told_overhead_ = 0;
   env::Alive alive_;
 };
 

@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <span>
+#include <vector>
 
 #include "env_sim/sim_tls.h"
 #include "env_sim/world.h"
+#include "process/http/server.h"
 
 namespace fairlead::process::tls {
 namespace {
@@ -22,8 +25,10 @@ struct End : env::StreamHandler {
     why = reason;
   }
   void OnDrained() override { ++drained; }
+  void OnOverhead() override { told.push_back(stream->overhead()); }
   std::unique_ptr<env::Stream> stream;
   int drained = 0;
+  std::vector<size_t> told;
   std::string received, answer, why;
   bool closed = false;
 };
@@ -58,6 +63,7 @@ class TlsNetTest : public ::testing::Test {
   env_sim::World world_{1};
   env_sim::Machine& server_ = world_.AddMachine("server");
   env_sim::Machine& client_ = world_.AddMachine("client");
+  env_sim::Machine& honest_ = world_.AddMachine("honest");
   env_sim::SimTls shown_{"server", "authority"};
   env_sim::SimTls trusting_{"", "authority"};
   TlsListening server_net_{server_.loop(), server_.net(), shown_};
@@ -181,6 +187,40 @@ TEST_F(TlsNetTest, AHandshakeWithoutEndEnds) {
   ASSERT_TRUE(Run([&] { return client->closed; }));
   EXPECT_EQ(served_.at(0)->why, "a handshake of more than 64 KiB");
   EXPECT_EQ(server_net_.failed(), 1U);
+}
+
+TEST_F(TlsNetTest, AHandshakeSaysWhatItHolds) {
+  Listen();
+  const auto client = Connect(client_net_, "question");
+  ASSERT_TRUE(Run([&] { return client->received == "answer"; }));
+  const End& served = *served_.at(0);
+  EXPECT_EQ(served.stream->overhead(), 0U);
+  EXPECT_EQ(served.told.back(), 0U) << "its owner heard of the end";
+  EXPECT_GE(served.told.front(), 64U << 10);
+  const auto silent = Connect(client_.net(), "");
+  ASSERT_TRUE(Run([&] { return served_.size() == 2; }));
+  EXPECT_GT(served_.at(1)->stream->overhead(), 4U << 10);
+  EXPECT_EQ(client->stream->overhead(), 0U) << "of a client's own connections there are few";
+}
+
+/// A thousand from one address; somebody comes from another one.
+TEST_F(TlsNetTest, HandshakesCountInAPortsMemory) {
+  http::ServerLimits limits;
+  limits.peers.bytes_max = size_t{8} << 20;
+  const auto answer = [](http::Request, const http::Server::Reply& reply) { reply(http::TextResponse(200, "answer")); };
+  const auto server = http::Server::Listen(server_.loop(), server_net_, {"server", 1},
+                                           http::KnownHosts{{"server"}, {}, false}, answer, limits);
+  ASSERT_TRUE(server.ok());
+  std::vector<std::unique_ptr<End>> crowd;
+  for (int i = 0; i < 1000; ++i) crowd.push_back(Connect(client_.net(), std::string("\x16\x00\x00\x00\x05h", 6)));
+  const auto gone = [&] { return std::ranges::count_if(crowd, [](const auto& one) { return one->closed; }); };
+  ASSERT_TRUE(Run([&] { return gone() > 880; }));
+  EXPECT_LE((*server)->held_bytes(), limits.peers.bytes_max);
+  EXPECT_GT((*server)->held_bytes(), limits.peers.bytes_max / 10 * 9) << "no more of them went than had to";
+  EXPECT_FALSE(crowd.back()->closed) << "the oldest go";
+  TlsConnecting net(honest_.loop(), honest_.net(), trusting_);
+  const auto client = Connect(net, "GET / HTTP/1.1\r\nHost: server\r\n\r\n");
+  ASSERT_TRUE(Run([&] { return client->received.ends_with("answer"); })) << client->received;
 }
 
 TEST_F(TlsNetTest, ConnectionsThatEndInTheirHandshakeAreCounted) {
