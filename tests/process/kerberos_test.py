@@ -381,7 +381,11 @@ class Doors(unittest.TestCase):
                       "am-container-spec": {"commands": {"command": "sleep 300"}}, "resource": {"memory": 256, "vCores": 1}}
         status, _, body = self.curl("livy", "/ws/v1/cluster/apps?doAs=alice", "-X", "POST", "-H", "Content-Type: application/json", "-d", json.dumps(submission))
         self.assertEqual(status, 202, body)
-        self.assertIn(f"audit: {application} is submitted by alice via livy from 127.0.0.1", self.secured.log())
+        told = f"audit: USER=alice\tIP=127.0.0.1\tOPERATION=%s\tTARGET=RMWebService\tRESULT=SUCCESS\tAPPID={application}%s\tREALUSER=livy\n"
+        self.assertIn(told % ("Submit Application Request", "\tQUEUENAME=root.alpha"), self.secured.log())
+        self.cluster.wait(lambda: application.replace("application", "container") in self.secured.log("nm1"), "the master's container")
+        self.assertRegex(self.secured.log("nm1"), f"audit: USER=alice\tIP=127.0.0.1\tOPERATION=Start Container Request\tTARGET=ContainerManagerImpl\tRESULT=SUCCESS\t"
+                                                  f"APPID={application}\tCONTAINERID=container_")
         status, _, body = self.curl("alice", f"/ws/v1/cluster/apps/{application}")
         self.assertEqual((status, json.loads(body)["app"]["user"]), (200, "alice"))
 
@@ -392,7 +396,10 @@ class Doors(unittest.TestCase):
         self.assertEqual(status, 403)
         self.assertEqual(json.loads(body)["RemoteException"]["message"], "User: alice@EXAMPLE.COM is not allowed to impersonate bob")
         self.assertEqual(kill("livy", "?doAs=alice")[0], 202)
-        self.assertIn(f"{application} is killed by alice via livy", self.secured.log())
+        self.assertIn(told % ("Kill Application Request", ""), self.secured.log())
+        self.assertRegex(self.secured.log(), f"W rm audit: USER=bob\tIP=127.0.0.1\tOPERATION=Kill Application Request\tTARGET=RMWebService\tRESULT=FAILURE\t"
+                                             f"DESCRIPTION=Unauthorized user\tPERMISSIONS=.*\tAPPID={application}\n")
+        self.assertNotIn("is killed by", self.secured.log(), "told once")
 
     def test_delegation_tokens_by_rest(self):
         def post(user, path, *words):

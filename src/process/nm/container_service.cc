@@ -36,6 +36,24 @@ std::string UnsafeName(const ContainerSpec& spec) {
   return UnsafeLink(spec.local_resources);
 }
 
+/// As NMAuditLogger has it, key by key.
+void NoteAll(const env::Audit& audit, const char* operation, const Waiter& waiter,
+             const model::nm::CallAnswer& answer) {
+  const auto note = [&](const char* result, const model::ContainerId& container, const std::string* why) {
+    env::Log::Fields fields = {{"USER", waiter.user},
+                               {"IP", waiter.ip},
+                               {"OPERATION", operation},
+                               {"TARGET", "ContainerManagerImpl"},
+                               {"RESULT", result}};
+    if (why != nullptr) fields.emplace_back("DESCRIPTION", *why);
+    fields.emplace_back("APPID", ToString(container.attempt.app));
+    fields.emplace_back("CONTAINERID", ToString(container));
+    why != nullptr ? audit.Failure("", fields) : audit.Success("", fields);
+  };
+  for (const model::ContainerId& id : answer.succeeded) note("SUCCESS", id, nullptr);
+  for (const Refusal& one : answer.failed) note("FAILURE", one.container, &one.message);
+}
+
 std::vector<model::ApplicationId> AppsOf(const std::vector<ContainerSpec>& containers) {
   std::vector<model::ApplicationId> apps;
   for (const ContainerSpec& one : containers) {
@@ -55,8 +73,8 @@ std::optional<Request> NodeManager::Parse(const rpc::IncomingCall& call) {
   return std::nullopt;
 }
 
-uint64_t NodeManager::Open(const rpc::IncomingCall& call, CallKind kind) {
-  calls_[next_call_] = {call.token, kind, {}};
+uint64_t NodeManager::Open(const rpc::IncomingCall& call, CallKind kind, std::string user) {
+  calls_[next_call_] = {{call.token, std::move(user), call.peer.host}, kind, {}};
   return next_call_++;
 }
 
@@ -82,7 +100,7 @@ void NodeManager::OnCall(const rpc::IncomingCall& call) {
     case Method::kStartContainers:
       return StartContainers(call, token);
     case Method::kStopContainers:
-      return StopContainers(call, attempt);
+      return StopContainers(call, token);
     case Method::kGetContainerStatuses:
       return GetStatuses(call, attempt);
     case Method::kSignalToContainer:
@@ -136,7 +154,7 @@ void NodeManager::StartContainers(const rpc::IncomingCall& call, const w::NMToke
     event.containers.push_back(std::move(*spec));
   }
   if (base::Status known = tokens_.AttemptStarted(token); known) SaveTokens();
-  event.call = Open(call, CallKind::kStart);
+  event.call = Open(call, CallKind::kStart, std::string(token.AppSubmitter()));
   calls_.at(event.call).refused = std::move(refused);
   const std::vector<model::ApplicationId> apps = AppsOf(event.containers);
   Feed(std::move(event));
@@ -145,13 +163,13 @@ void NodeManager::StartContainers(const rpc::IncomingCall& call, const w::NMToke
   }
 }
 
-void NodeManager::StopContainers(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
+void NodeManager::StopContainers(const rpc::IncomingCall& call, const w::NMTokenIdentifierProto& token) {
   const auto request = Parse<w::StopContainersRequestProto>(call);
   if (!request) return;
   model::nm::StopContainers event;
-  event.attempt = attempt;
+  event.attempt = ep::FromWire(token.AppAttemptId());
   for (const w::ContainerIdProto& id : request->container_id) event.containers.push_back(ep::FromWire(id));
-  event.call = Open(call, CallKind::kStop);
+  event.call = Open(call, CallKind::kStop, std::string(token.AppSubmitter()));
   Feed(std::move(event));
 }
 
@@ -250,28 +268,31 @@ void NodeManager::Do(model::nm::CallAnswer& effect) {
   OpenCall open = std::move(at->second);
   calls_.erase(at);
   effect.failed.insert(effect.failed.end(), open.refused.begin(), open.refused.end());
+  const rpc::CallToken to = open.waiter.token;
   switch (open.kind) {
     case CallKind::kStart:
-      return server_.ReplyMessage(open.token, ep::StartResponse(effect, ServiceMeta()));
+      NoteAll(env_.audit, "Start Container Request", open.waiter, effect);
+      return server_.ReplyMessage(to, ep::StartResponse(effect, ServiceMeta()));
     case CallKind::kStop:
-      return server_.ReplyMessage(open.token, ep::StopResponse(effect));
+      NoteAll(env_.audit, "Stop Container Request", open.waiter, effect);
+      return server_.ReplyMessage(to, ep::StopResponse(effect));
     case CallKind::kSignal:
-      return server_.ReplyMessage(open.token, w::SignalContainerResponseProto{});
+      return server_.ReplyMessage(to, w::SignalContainerResponseProto{});
     case CallKind::kUpdate:
-      return server_.ReplyMessage(open.token, ep::UpdateResponse(effect));
+      return server_.ReplyMessage(to, ep::UpdateResponse(effect));
     case CallKind::kIncrease:
-      return server_.ReplyMessage(open.token, ep::IncreaseResponse(effect));
+      return server_.ReplyMessage(to, ep::IncreaseResponse(effect));
     case CallKind::kLocalize:
-      return server_.ReplyMessage(open.token, w::ResourceLocalizationResponseProto{});
+      return server_.ReplyMessage(to, w::ResourceLocalizationResponseProto{});
     case CallKind::kRestart:
-      return server_.ReplyMessage(open.token, w::RestartContainerResponseProto{});
+      return server_.ReplyMessage(to, w::RestartContainerResponseProto{});
   }
 }
 
 void NodeManager::Do(model::nm::CallRefused& effect) {
   const auto at = calls_.find(effect.call);
   if (at == calls_.end()) return;
-  server_.Fail(at->second.token, effect.exception, effect.message);
+  server_.Fail(at->second.waiter.token, effect.exception, effect.message);
   calls_.erase(at);
 }
 

@@ -15,6 +15,7 @@
 #include "endpoints/yarn/nm_messages.h"
 #include "endpoints/yarn/tokens.h"
 #include "env/alive.h"
+#include "env/audit.h"
 #include "env/disk.h"
 #include "env/log.h"
 #include "env/loop.h"
@@ -74,6 +75,13 @@ struct Environment {
   NodeDirs& dirs;
   std::vector<AuxService*> services;
   LogAggregator* aggregator = nullptr;  // none: logs stay on the node
+  env::Audit audit = {};                // of containers that masters start and stop
+};
+
+/// Who waits for the answer of a call that the core judges.
+struct Waiter {
+  rpc::CallToken token = 0;
+  std::string user = {}, ip = {};  // of a start and a stop: whose application, and from where
 };
 
 /// One node agent over the ports: the nm core, ContainerManagementProtocol served to masters and the resource manager,
@@ -109,7 +117,7 @@ class NodeManager : private ContainerEvents {
  private:
   enum class CallKind : uint8_t { kStart, kStop, kSignal, kUpdate, kIncrease, kLocalize, kRestart };
   struct OpenCall {
-    rpc::CallToken token = 0;
+    Waiter waiter;
     CallKind kind = CallKind::kStart;
     std::vector<model::nm::Refusal> refused;  // by the endpoint itself
   };
@@ -153,7 +161,7 @@ class NodeManager : private ContainerEvents {
   std::optional<Request> Parse(const rpc::IncomingCall& call);
   void OnCall(const rpc::IncomingCall& call);
   void StartContainers(const rpc::IncomingCall& call, const wire::yarn::NMTokenIdentifierProto& token);
-  void StopContainers(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt);
+  void StopContainers(const rpc::IncomingCall& call, const wire::yarn::NMTokenIdentifierProto& token);
   void GetStatuses(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt);
   void SignalContainer(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt);
   void UpdateContainers(const rpc::IncomingCall& call, const wire::yarn::NMTokenIdentifierProto& token,
@@ -161,7 +169,7 @@ class NodeManager : private ContainerEvents {
   void GetLocalizationStatuses(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt);
   void LocalizeContainer(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt);
   void RestartContainer(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt);
-  uint64_t Open(const rpc::IncomingCall& call, CallKind kind);
+  uint64_t Open(const rpc::IncomingCall& call, CallKind kind, std::string user = "");
   std::vector<std::pair<std::string, std::string>> ServiceMeta() const;
 
   // Launch (launcher.cc).

@@ -29,15 +29,7 @@ void AdminService::Do(const Call& call) {
     return Refuse(to, ex::kYarn,
                   "java.io.IOException: Service Authorization (hadoop.security.authorization) not enabled.");
   }
-  // Whatever yarn.acl.enable says (ConfiguredYarnAuthorizer.isAdmin).
-  if (!manager_.access().Of(call.caller.user).IsAdministrator()) {
-    const std::string name(is(Method::kReplaceLabelsOnNodes) ? "replaceLabelsOnNode" : call.method);
-    const std::string denied = std::string(ex::kAccessControl) + ": User " + call.caller.user +
-                               " doesn't have permission to call '" + name + "'";
-    // This one is of hadoop-common, which knows no YarnException.
-    if (is(Method::kGetGroupsForUser)) return Refuse(to, ex::kIo, std::string(ex::kYarn) + ": " + denied);
-    return Refuse(to, ex::kYarn, denied);
-  }
+  if (RefusesStranger(call)) return;
   if (is(Method::kGetGroupsForUser)) {
     const auto request = Parse<w::GetGroupsForUserRequestProto>(call);
     if (!request) return;
@@ -92,11 +84,29 @@ void AdminService::Do(const Call& call) {
   Refuse(to, ex::kUnsupportedOperation, std::string(call.method) + " is not supported by this ResourceManager.");
 }
 
+// Whatever yarn.acl.enable says (ConfiguredYarnAuthorizer.isAdmin).
+bool AdminService::RefusesStranger(const Call& call) {
+  using Method = w::ResourceManagerAdministrationProtocolMethod;
+  const auto method = call.As<Method>();
+  const bool may = manager_.access().Of(call.caller.user).IsAdministrator();
+  const std::string name(method == Method::kReplaceLabelsOnNodes ? "replaceLabelsOnNode" : call.method);
+  // That one is of hadoop-common, which knows no YarnException and writes no audit.
+  const bool of_groups = method == Method::kGetGroupsForUser;
+  if (!of_groups)
+    AuditWhenAnswered(call, {.name = name, .target = "AdminService", .failure = may ? "" : kUnauthorized});
+  if (may) return false;
+  const std::string denied = std::string(ex::kAccessControl) + ": User " + call.caller.user +
+                             " doesn't have permission to call '" + name + "'";
+  of_groups ? Refuse(call.token, ex::kIo, std::string(ex::kYarn) + ": " + denied)
+            : Refuse(call.token, ex::kYarn, denied);
+  return true;
+}
+
 void AdminService::RefreshAdmission(const Call& call) {
   auto done = alive_([this, to = call.token, what = std::string(call.method), who = WhoActs(call.caller),
                       peer = call.peer.host](const base::Status& read) {
     if (!read.ok()) return Refuse(to, ex::kYarn, read.error().message);
-    manager_.NoteAction(who, peer, what, {}, "", "");
+    manager_.NoteAction(who, peer, what, {}, "", "", ResourceManager::LogHas::kOperation);
     server_.Reply(to, "");
   });
   Admission& admission = manager_.admission();

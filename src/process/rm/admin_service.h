@@ -16,6 +16,8 @@ class AdminService final : public CallAnswers {
 
  private:
   void Do(const Call& call);
+  /// True after answering: the caller is no administrator. What is asked for has its line in the audit.
+  bool RefusesStranger(const Call& call);
   void RefreshNodes(const Call& call, const wire::yarn::RefreshNodesRequestProto& request);
   void RefreshAdmission(const Call& call);
   void AddLabels(const Call& call, const wire::yarn::AddToClusterNodeLabelsRequestProto& request);

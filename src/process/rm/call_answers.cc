@@ -31,6 +31,14 @@ void CallAnswers::RefuseMissing(const rpc::IncomingCall& call, std::string_view 
          "The request of " + std::string(call.method) + " has no " + std::string(what) + ".");
 }
 
+void CallAnswers::AuditWhenAnswered(const Call& call, Operation operation) {
+  if (operation.caller.user.empty()) operation.caller = call.caller;
+  operation.ip = call.peer.host;
+  server_.WhenAnswered(call.token,
+                       [audit = manager_.options().security.audit, operation = std::move(operation)](
+                           std::optional<std::string_view> refused) { NoteOperation(audit, operation, refused); });
+}
+
 bool CallAnswers::Refused(rpc::CallToken call, const model::rm::OuterEffect& effect) {
   const auto refused = RefusalOf(effect);
   if (refused) Refuse(call, *refused);

@@ -7,6 +7,7 @@
 
 #include "endpoints/yarn/exceptions.h"
 #include "model/rm.h"
+#include "process/rm/operation_audit.h"
 #include "process/rpc/rpc_server.h"
 
 namespace fairlead::process::rm {
@@ -56,6 +57,9 @@ class CallAnswers {
   void RefuseRequest(const Call& call, const base::Error& why, const char* before = "");
   /// Answers a call whose request lacks what protobuf calls optional, and Hadoop's code takes for granted.
   void RefuseMissing(const Call& call, std::string_view what);
+  /// Once `call` is answered, `operation` has its line in the audit. Its caller, where it names none, and its address
+  /// are the call's. Said again of a call, the last one counts.
+  void AuditWhenAnswered(const Call& call, Operation operation);
   /// Answers `call` with CallRefused's exception; true when `effect` was one.
   bool Refused(rpc::CallToken call, const model::rm::OuterEffect& effect);
   /// Answers `call` with an empty Response once what it asks for is done.

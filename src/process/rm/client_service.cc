@@ -24,6 +24,8 @@ using endpoints::yarn::ToWire;
 
 namespace {
 
+constexpr char kTarget[] = "ClientRMService";
+
 /// By node (CommonNodeLabelsManager.generateNodeLabelsInfoPerNode): active nodes with the label that counts for them,
 /// and hosts, with port 0, that were given one.
 std::map<m::NodeAddress, std::string> LabelledNodes(const Core& core) {
@@ -161,10 +163,18 @@ void ClientService::Submit(const Call& call) {
   if (!request) return;
   const rpc::CallToken to = call.token;
   if (!request->application_submission_context) return RefuseMissing(call, "application submission context");
-  if (!request->application_submission_context->am_container_spec) return RefuseMissing(call, "launch context");
+  const w::ApplicationSubmissionContextProto& context = *request->application_submission_context;
+  if (!context.am_container_spec) return RefuseMissing(call, "launch context");
+  const model::ApplicationId named = FromWire(context.ApplicationId());
+  if (!manager_.core().FindApp(named)) {  // else it was submitted before, and clients may ask again
+    AuditWhenAnswered(call, {.name = operations::kSubmit,
+                             .target = kTarget,
+                             .failure = kNotSubmitted,
+                             .about = AboutSubmission(ToString(named), context.queue.value_or(""),
+                                                      context.node_label_expression.value_or(""))});
+  }
   base::Result<m::Submission> submission = endpoints::yarn::ToSubmission(
-      *request->application_submission_context,
-      {call.caller.user, manager_.access().known().Of(call.caller.user), call.peer.host}, call.request.size());
+      context, {call.caller.user, manager_.access().known().Of(call.caller.user), call.peer.host}, call.request.size());
   if (!submission.ok()) return RefuseRequest(call, submission.error(), "java.lang.IllegalArgumentException: ");
   request.reset();  // the submission has its bytes, and is stored and stepped from here on
   if (call.request.size() > kLargeSubmission) base::GiveBackFreedPages();
@@ -173,7 +183,10 @@ void ClientService::Submit(const Call& call) {
   const model::ApplicationId id = submission->id;
   const auto submitted = [this, to, gateway, peer = call.peer.host, id](const auto& refused) {
     if (refused) return Refuse(to, *refused);
-    if (!gateway.empty()) manager_.NoteAction(gateway, peer, ToString(id) + " is submitted", id, "", "");
+    if (!gateway.empty()) {
+      manager_.NoteAction(gateway, peer, ToString(id) + " is submitted", id, "", "",
+                          ResourceManager::LogHas::kOperation);
+    }
     server_.ReplyMessage(to, w::SubmitApplicationResponseProto{});
   };
   manager_.SubmitApplication(std::move(*submission), submitted);
@@ -187,7 +200,10 @@ void ClientService::Kill(const Call& call, const w::KillApplicationRequestProto&
   m::KillApp event;
   event.app = FromWire(*request.application_id);
   const App* app = manager_.core().FindApp(event.app);
-  if (app && !manager_.access().Of(call.caller.user).May(*app, true)) return RefuseChange(call, event.app);
+  const Operation operation = ChangeOf(operations::kKill, event.app);
+  if (app && !manager_.access().Of(call.caller.user).May(*app, true)) return RefuseChange(call, event.app, operation);
+  // Clients ask again and again until it has ended.
+  if (!app || !fairlead::rm::IsEnding(app->state)) AuditWhenAnswered(call, operation);
   event.diagnostics =
       "Application " + ToString(event.app) + " was killed by user " + call.caller.user + " at " + call.peer.host;
   if (!request.Diagnostics().empty()) {
@@ -234,10 +250,6 @@ const App* ClientService::RequireApp(const Call& call, const model::ApplicationI
                "' doesn't exist in RM. Please check that the job submission was successful.");
     return nullptr;
   }
-  if (right == Right::kModify && !manager_.access().Of(call.caller.user).May(*app, true)) {
-    RefuseChange(call, id);
-    return nullptr;
-  }
   if (right == Right::kView && !manager_.access().Of(call.caller.user).May(*app, false)) {
     Refuse(call.token, ex::kYarn,
            "User " + call.caller.user + " does not have privilege to see this application " + ToString(id));
@@ -255,7 +267,21 @@ const Attempt* ClientService::RequireAttempt(const Call& call, const model::Appl
   return attempt;
 }
 
-void ClientService::RefuseChange(const Call& call, const model::ApplicationId& id) {
+Operation ClientService::ChangeOf(const char* name, const model::ApplicationId& id) {
+  return {.name = name, .target = kTarget, .about = AboutApp(id)};
+}
+
+const App* ClientService::RequireChangeable(const Call& call, const model::ApplicationId& id, Operation operation) {
+  AuditWhenAnswered(call, operation);
+  const App* app = RequireApp(call, id, Right::kAny);
+  if (!app || manager_.access().Of(call.caller.user).May(*app, true)) return app;
+  RefuseChange(call, id, std::move(operation));
+  return nullptr;
+}
+
+void ClientService::RefuseChange(const Call& call, const model::ApplicationId& id, Operation operation) {
+  operation.failure = kUnauthorized;
+  AuditWhenAnswered(call, std::move(operation));
   Refuse(call.token, ex::kYarn,
          "java.security.AccessControlException: User " + call.caller.user + " cannot perform operation MODIFY_APP on " +
              ToString(id));
@@ -544,9 +570,12 @@ void ClientService::GetContainer(const Call& call, const w::GetContainerReportRe
 
 void ClientService::Move(const Call& call, const w::MoveApplicationAcrossQueuesRequestProto& request) {
   const model::ApplicationId id = FromWire(request.application_id);
-  if (!RequireApp(call, id, Right::kModify)) return;
+  Operation operation = ChangeOf(operations::kMove, id);
+  if (!RequireChangeable(call, id, operation)) return;
   if (const std::string denied = manager_.access().MoveError(call.caller.user, id, request.target_queue);
       !denied.empty()) {
+    operation.failure = kUnauthorized;
+    AuditWhenAnswered(call, std::move(operation));
     return Refuse(call.token, ex::kYarn, "java.security.AccessControlException: " + denied);
   }
   m::MoveApp event;
@@ -565,7 +594,7 @@ void ClientService::SetPriority(const Call& call, const w::UpdateApplicationPrio
   m::SetPriority event;
   event.app = id;
   event.priority = request.application_priority.Priority();
-  if (!RequireApp(call, id, Right::kModify)) return;
+  if (!RequireChangeable(call, id, ChangeOf(operations::kSetPriority, id))) return;
   batches_.Ask(std::move(event),
                [this, to = call.token, id, user = WhoActs(call.caller), peer = call.peer.host](const auto& effect) {
                  if (Refused(to, effect)) return;
@@ -580,7 +609,7 @@ void ClientService::SetPriority(const Call& call, const w::UpdateApplicationPrio
 void ClientService::SetTimeouts(const Call& call, const w::UpdateApplicationTimeoutsRequestProto& request) {
   m::SetLifetime event;
   event.app = FromWire(request.application_id);
-  if (!RequireApp(call, event.app, Right::kModify)) return;
+  if (!RequireChangeable(call, event.app, ChangeOf(operations::kSetTimeouts, event.app))) return;
   if (request.application_timeouts.empty()) {
     return Refuse(call.token, ex::kYarn,
                   "At least one ApplicationTimeoutType should be configured for updating timeouts.");
@@ -607,7 +636,9 @@ void ClientService::FailAttempt(const Call& call, const w::FailApplicationAttemp
   if (!request.application_attempt_id) return RefuseMissing(call, "application attempt id");
   m::FailAttempt event;
   event.attempt = FromWire(*request.application_attempt_id);
-  if (!RequireApp(call, event.attempt.app, Right::kModify)) return;
+  Operation operation = ChangeOf(operations::kFailAttempt, event.attempt.app);
+  operation.about.emplace_back("APPATTEMPTID", ToString(event.attempt));
+  if (!RequireChangeable(call, event.attempt.app, std::move(operation))) return;
   batches_.Ask(std::move(event), Done<w::FailApplicationAttemptResponseProto>(call.token));
 }
 
@@ -617,11 +648,14 @@ void ClientService::Signal(const Call& call, const w::SignalContainerRequestProt
   const auto command = static_cast<int32_t>(request.command);
   if (command < 1 || command > 3) return Refuse(call.token, ex::kYarn, "Unknown signal command.");
   event.command = static_cast<m::SignalCommand>(command);
-  const App* app = manager_.core().FindApp(event.container.attempt.app);
-  if (!app) {
+  const model::ApplicationId& id = event.container.attempt.app;
+  Operation operation = ChangeOf(operations::kSignal, id);
+  operation.about.emplace_back("CONTAINERID", ToString(event.container));
+  if (!manager_.core().FindApp(id)) {
+    AuditWhenAnswered(call, std::move(operation));
     return Refuse(call.token, ex::kYarn, "Trying to signal an absent container " + ToString(event.container));
   }
-  if (!RequireApp(call, event.container.attempt.app, Right::kModify)) return;
+  if (!RequireChangeable(call, id, std::move(operation))) return;
   batches_.Ask(std::move(event), Done<w::SignalContainerResponseProto>(call.token));
 }
 

@@ -25,13 +25,17 @@ class ClientService final : public CallAnswers {
   void Do(const Call& call);
   /// Answers in turn with what `begin` reads and its work encodes off this thread.
   void ReplyInTurn(const Call& call, std::function<std::function<std::string()>()> begin);
-  enum class Right { kAny, kView, kModify };
-  /// The application, or null after answering: unknown, or not the caller's to see or to change.
+  enum class Right { kAny, kView };
+  /// The application, or null after answering: unknown, or not the caller's to see.
   const fairlead::rm::App* RequireApp(const Call& call, const model::ApplicationId& id, Right right);
   /// Null after answering: there is none.
   const fairlead::rm::Attempt* RequireAttempt(const Call& call, const model::ApplicationAttemptId& id);
+  /// The application that `operation` changes, or null after answering: unknown, or not the caller's to change. The
+  /// operation has its line in the audit then.
+  const fairlead::rm::App* RequireChangeable(const Call& call, const model::ApplicationId& id, Operation operation);
   /// What ClientRMService says of an operation on somebody else's application.
-  void RefuseChange(const Call& call, const model::ApplicationId& id);
+  void RefuseChange(const Call& call, const model::ApplicationId& id, Operation operation);
+  static Operation ChangeOf(const char* name, const model::ApplicationId& id);
 
   void Submit(const Call& call);
   void Kill(const Call& call, const wire::yarn::KillApplicationRequestProto& request);

@@ -33,6 +33,7 @@ void MasterService::OnCall(const Call& call) {
     case Method::kRegisterApplicationMaster: {
       const auto request = Parse<w::RegisterApplicationMasterRequestProto>(call);
       if (!request) return;
+      AuditWhenAnswered(call, OperationOf(operations::kRegister, attempt));
       base::Result<m::RegisterMaster> event = endpoints::yarn::ToEvent(*request, attempt);
       if (!event.ok()) return RefuseRequest(call, event.error());
       batches_.Ask(std::move(*event), [this, to, attempt](const auto& effect) {
@@ -53,6 +54,12 @@ void MasterService::OnCall(const Call& call) {
     case Method::kFinishApplicationMaster: {
       const auto request = Parse<w::FinishApplicationMasterRequestProto>(call);
       if (!request) return;
+      // Masters ask again and again until all is stored, and the application's end has a line.
+      server_.WhenAnswered(to, [audit = manager_.options().security.audit, peer = call.peer.host,
+                                operation = OperationOf(operations::kUnregister, attempt)](auto refused) mutable {
+        operation.ip = peer;
+        if (refused) NoteOperation(audit, operation, refused);
+      });
       base::Result<m::FinishMaster> event = endpoints::yarn::ToEvent(*request, attempt);
       if (!event.ok()) return RefuseRequest(call, event.error());
       batches_.Ask(std::move(*event), [this, to](const auto& effect) {
@@ -63,6 +70,15 @@ void MasterService::OnCall(const Call& call) {
       });
     }
   }
+}
+
+Operation MasterService::OperationOf(const char* name, const model::ApplicationAttemptId& attempt) const {
+  Operation operation{.name = name, .target = "ApplicationMasterService", .about = AboutApp(attempt.app)};
+  operation.about.emplace_back("APPATTEMPTID", ToString(attempt));
+  if (const fairlead::rm::App* app = manager_.core().FindApp(attempt.app)) {
+    operation.caller.user = app->submission.user;
+  }
+  return operation;
 }
 
 /// For every node on which the attempt has containers: nodes forget the keys that lay open.

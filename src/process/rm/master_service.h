@@ -18,6 +18,7 @@ class MasterService final : public CallAnswers {
  private:
   /// `key`: the AMRM key of the caller's token.
   void Allocate(const Call& call, const model::ApplicationAttemptId& attempt, int32_t key);
+  Operation OperationOf(const char* name, const model::ApplicationAttemptId& attempt) const;
   void AddNmTokens(const model::rm::AllocateAnswer& answer, wire::yarn::AllocateResponseProto& response);
 
   env::Loop& loop_;

@@ -12,6 +12,7 @@
 #include "process/rm/access.h"
 #include "process/rm/draining.h"
 #include "process/rm/learning.h"
+#include "process/rm/operation_audit.h"
 #include "process/rm/reports.h"
 #include "process/rm/submissions.h"
 #include "process/rm/token_services.h"
@@ -241,6 +242,24 @@ void ResourceManager::MakeDraining() {
       Draining::Outside{options_.host_lists, tell, [this](const std::string& text) { Warn(text); }});
 }
 
+namespace {
+/// As RMAppManager.writeAuditLog, of an application and not of its attempts.
+void NoteEnd(const env::Audit& audit, const Core& core, const m::StateChanged& change) {
+  const fairlead::rm::App* app = core.FindApp(change.app);
+  if (!app || change.subject != ToString(change.app)) return;
+  const bool failed = app->state == m::AppState::kFailed;
+  const char* const name = app->state == m::AppState::kFinished ? operations::kSucceeded
+                           : app->state == m::AppState::kKilled ? operations::kKilled
+                           : failed                             ? operations::kFailed
+                                                                : nullptr;
+  if (!name) return;
+  Operation operation{.name = name, .target = "RMAppManager", .about = AboutApp(change.app)};
+  operation.caller.user = app->submission.user;
+  operation.failure = "App failed with state: FAILED";
+  NoteOperation(audit, operation, failed ? std::optional<std::string_view>(app->diagnostics) : std::nullopt);
+}
+}  // namespace
+
 void ResourceManager::CarryOut(const m::OuterEffect& effect) {
   if (const auto* launch = std::get_if<m::LaunchMaster>(&effect)) return launcher_->Launch(*launch);
   if (const auto* stop = std::get_if<m::StopContainers>(&effect)) return launcher_->Stop(*stop);
@@ -249,6 +268,7 @@ void ResourceManager::CarryOut(const m::OuterEffect& effect) {
   lately_.Record(loop_.Wall(), core(), change);
   if (options_.on_state_change) options_.on_state_change(change);
   if (submissions_) submissions_->Note(change);
+  NoteEnd(options_.security.audit, core(), change);
 }
 
 // The queues may be others than they were: what has no place any more has been ended.
@@ -330,7 +350,8 @@ void ResourceManager::Warn(const std::string& text) const {
 }
 
 void ResourceManager::NoteAction(const std::string& user, const std::string& peer, const std::string& what,
-                                 model::ApplicationId app, const std::string& queue, const std::string& node) {
+                                 model::ApplicationId app, const std::string& queue, const std::string& node,
+                                 LogHas log) {
   Happening happening;
   happening.at = loop_.Wall();
   happening.kind = HappeningKind::kAction;
@@ -338,26 +359,26 @@ void ResourceManager::NoteAction(const std::string& user, const std::string& pee
   happening.queue = queue;
   happening.node = node;
   happening.detail = what + " by " + user + " from " + peer;
-  if (options_.on_action) options_.on_action(happening.detail);
+  if (options_.on_action && log == LogHas::kNothing) options_.on_action(happening.detail);
   lately_.Add(std::move(happening));
 }
 
 void ResourceManager::NoteKill(const std::string& user, const std::string& peer, const fairlead::rm::App& app) {
   const model::ApplicationId& id = app.submission.id;
-  NoteAction(user, peer, ToString(id) + " is killed", id, app.submission.queue, "");
+  NoteAction(user, peer, ToString(id) + " is killed", id, app.submission.queue, "", LogHas::kOperation);
 }
 
 void ResourceManager::NoteMove(const std::string& user, const std::string& peer, const model::ApplicationId& id) {
   const fairlead::rm::App* app = core().FindApp(id);
   const std::string queue = app ? app->submission.queue : "";
-  NoteAction(user, peer, ToString(id) + " is moved to " + queue, id, queue, "");
+  NoteAction(user, peer, ToString(id) + " is moved to " + queue, id, queue, "", LogHas::kOperation);
 }
 
 void ResourceManager::NotePriority(const std::string& user, const std::string& peer, const model::ApplicationId& id,
                                    int32_t now) {
   const fairlead::rm::App* app = core().FindApp(id);
   NoteAction(user, peer, "the priority of " + ToString(id) + " becomes " + std::to_string(now), id,
-             app ? app->submission.queue : "", "");
+             app ? app->submission.queue : "", "", LogHas::kOperation);
 }
 
 // ---- For readers ----

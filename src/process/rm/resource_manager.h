@@ -194,9 +194,10 @@ class ResourceManager {
   /// What a copy of the scheduler has against queues of these keys. Cost: the scheduler's state.
   base::Status TryQueues(const config::Properties& keys) const;
 
-  /// Notes an act for /fairlead/v1/events and the log.
+  /// Notes an act for /fairlead/v1/events, and for the log where that has no Operation of it.
+  enum class LogHas : uint8_t { kNothing, kOperation };
   void NoteAction(const std::string& user, const std::string& peer, const std::string& what, model::ApplicationId app,
-                  const std::string& queue, const std::string& node);
+                  const std::string& queue, const std::string& node, LogHas log = LogHas::kNothing);
   /// What was done to an application, by RPC or REST.
   void NoteKill(const std::string& user, const std::string& peer, const fairlead::rm::App& app);
   void NoteMove(const std::string& user, const std::string& peer, const model::ApplicationId& id);

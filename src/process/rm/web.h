@@ -91,10 +91,11 @@ class Web {
   void Move(const http::Request& request, const App& app, const Reply& reply);
   void SetPriority(const http::Request& request, const App& app, const Reply& reply);
   void SetTimeout(const http::Request& request, const App& app, const Reply& reply);
-  /// Answers with CallRefused's exception; true when `effect` was one.
-  void RefuseCall(const http::Request& request, const Reply& reply,
-                  const endpoints::yarn::RemoteException& exception) const;
-  bool Refused(const http::Request& request, const Reply& reply, const model::rm::OuterEffect& effect) const;
+  struct Change;
+  Change ChangeOf(const char* name, const http::Request& request, const model::ApplicationId& app,
+                  const Reply& reply) const;
+  /// False after answering: the application is not the caller's to change.
+  bool MayChange(const Change& change, const App& app) const;
   void Own(const http::Request& request, const Segments& path, const Reply& reply);
   /// One request of /fairlead/v1.
   struct OwnCall {

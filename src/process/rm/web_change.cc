@@ -5,6 +5,7 @@
 #include "endpoints/yarn/rm_convert.h"
 #include "endpoints/yarn/rm_decode.h"
 #include "endpoints/yarn/text_bounds.h"
+#include "process/rm/operation_audit.h"
 #include "process/rm/web.h"
 #include "process/rm/web_resources.h"
 
@@ -34,22 +35,60 @@ int StatusOf(std::string_view exception) {
 
 }  // namespace
 
-bool Web::Refused(const http::Request& request, const Reply& reply, const m::OuterEffect& effect) const {
-  const auto refused = RefusalOf(effect);
-  if (refused) RefuseCall(request, reply, *refused);
-  return refused.has_value();
-}
+/// What a request asks to be changed. How it is answered, its line in the audit says, too.
+struct Web::Change {
+  const ResourceManager& manager;
+  http::Request request;
+  Reply reply;
+  Operation operation;
 
-void Web::RefuseCall(const http::Request& request, const Reply& reply,
-                     const endpoints::yarn::RemoteException& exception) const {
-  const int status = StatusOf(exception.class_name);
-  const char* name = status == 404 ? "NotFoundException" : status == 403 ? "ForbiddenException" : "BadRequestException";
-  reply(Error(request, status, name, exception.class_name + ": " + exception.message));
+  void Refuse(int status, const char* exception, const std::string& message) const {
+    NoteOperation(manager.options().security.audit, operation, message);
+    reply(Error(request, status, exception, message));
+  }
+  void RefuseStranger(const std::string& message) const {
+    Change unauthorized = *this;
+    unauthorized.operation.failure = kUnauthorized;
+    unauthorized.Refuse(403, "ForbiddenException", message);
+  }
+  void RefuseCall(const endpoints::yarn::RemoteException& exception) const {
+    const int status = StatusOf(exception.class_name);
+    const char* const name = status == 404   ? "NotFoundException"
+                             : status == 403 ? "ForbiddenException"
+                                             : "BadRequestException";
+    Refuse(status, name, exception.class_name + ": " + exception.message);
+  }
+  bool Refused(const m::OuterEffect& effect) const {
+    const auto refused = RefusalOf(effect);
+    if (refused) RefuseCall(*refused);
+    return refused.has_value();
+  }
+  void Done(http::Response response) const {
+    NoteOperation(manager.options().security.audit, operation, std::nullopt);
+    reply(std::move(response));
+  }
+};
+
+Web::Change Web::ChangeOf(const char* name, const http::Request& request, const model::ApplicationId& app,
+                          const Reply& reply) const {
+  model::Caller caller;
+  caller.user = http::CallerOf(request);
+  if (request.visitor) caller.real_user = request.visitor->real_user;
+  return {manager_,
+          request,
+          reply,
+          {.name = name,
+           .target = "RMWebService",
+           .caller = std::move(caller),
+           .ip = request.peer,
+           .about = AboutApp(app)}};
 }
 
 void Web::NewApplication(const http::Request& request, const Reply& reply) {
-  manager_.batches().Ask(m::NewApplication{}, [request, reply, this](const auto& effect) {
-    if (Refused(request, reply, effect)) return;
+  manager_.batches().Ask(m::NewApplication{}, [request, reply](const auto& effect) {
+    if (const auto refused = RefusalOf(effect)) {
+      return reply(Error(request, 400, "BadRequestException", refused->class_name + ": " + refused->message));
+    }
     const auto& answer = std::get<m::NewApplicationAnswer>(effect);
     const Document document = Document::Object()
                                   .Add("application-id", ToString(answer.app))
@@ -59,31 +98,36 @@ void Web::NewApplication(const http::Request& request, const Reply& reply) {
 }
 
 void Web::Submit(const http::Request& request, const Reply& reply) {
+  Change change = ChangeOf(operations::kSubmit, request, {}, reply);
+  change.operation.failure = kNotSubmitted;
+  const auto refuse = [&change](const std::string& why) {
+    change.Refuse(400, "BadRequestException", "java.lang.Exception: " + why);
+  };
   const base::Result<json> body = BodyOf(request, "application-submission-context");
-  if (!body.ok())
-    return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: " + body.error().message));
+  if (!body.ok()) return refuse(body.error().message);
   const base::Result<w::ApplicationSubmissionContextProto> context = endpoints::rest::SubmissionOf(*body);
-  if (!context.ok()) {
-    return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: " + context.error().message));
-  }
+  if (!context.ok()) return refuse(context.error().message);
+  const model::ApplicationId app = endpoints::yarn::FromWire(context->ApplicationId());
+  const std::string id = ToString(app);
+  change.operation.about =
+      AboutSubmission(id, context->queue.value_or(""), context->node_label_expression.value_or(""));
   base::Result<m::Submission> submission = endpoints::yarn::ToSubmission(
       *context, {http::CallerOf(request), manager_.access().known().Of(http::CallerOf(request)), request.peer});
   if (!submission.ok()) {
     manager_.CountRefused(submission.error());
-    return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: " + submission.error().message));
+    return refuse(submission.error().message);
   }
-  const model::ApplicationId app = submission->id;
-  const std::string id = ToString(app);
-  manager_.SubmitApplication(std::move(*submission), [request, reply, app, id, this](const auto& refused) {
-    if (refused) return RefuseCall(request, reply, *refused);
-    if (request.visitor && !request.visitor->real_user.empty()) {
-      manager_.NoteAction(http::ActorOf(request), request.peer, id + " is submitted", app, "", "");
+  manager_.SubmitApplication(std::move(*submission), [change = std::move(change), app, id, this](const auto& refused) {
+    if (refused) return change.RefuseCall(*refused);
+    if (!change.operation.caller.real_user.empty()) {
+      manager_.NoteAction(http::ActorOf(change.request), change.request.peer, id + " is submitted", app, "", "",
+                          ResourceManager::LogHas::kOperation);
     }
     http::Response response;
     response.status = 202;
     response.content_type = "application/json;charset=utf-8";
     response.headers = {{"Location", manager_.core().config().web_base + "/ws/v1/cluster/apps/" + id}};
-    reply(std::move(response));
+    change.Done(std::move(response));
   });
 }
 
@@ -91,30 +135,30 @@ void Web::SetState(const http::Request& request, const App& app, const Reply& re
   const base::Result<json> body = BodyOf(request, "appstate");
   const std::string state = body.ok() ? Text(*body, "state") : "";
   const std::string user = http::CallerOf(request);
-  if (state.empty())
-    return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: No state was given."));
+  const Change change = ChangeOf(operations::kKill, request, app.submission.id, reply);
+  const auto refuse = [&change](const std::string& why) {
+    change.Refuse(400, "BadRequestException", "java.lang.Exception: " + why);
+  };
+  if (state.empty()) return refuse("No state was given.");
   const std::string id = ToString(app.submission.id);
-  const auto done = [request, reply, id](int status, const std::string& text) {
-    reply(http::Rendered(request, Document::Object().Add("state", text), BareRoot(request, "appstate"), status));
+  const auto answer = [&request](int status, const std::string& text) {
+    return http::Rendered(request, Document::Object().Add("state", text), BareRoot(request, "appstate"), status);
   };
   if (state != "KILLED") {
-    const std::string now(EnumName(Core::VisibleState(app)));
-    if (state == now) return done(200, state);
-    return reply(Error(request, 400, "BadRequestException",
-                       "java.lang.Exception: Only '" + std::string("KILLED") + "' is allowed as a target state."));
+    if (state == EnumName(Core::VisibleState(app))) return reply(answer(200, state));
+    return refuse("Only 'KILLED' is allowed as a target state.");
   }
   if (!manager_.access().Of(user).May(app, true)) {
-    return reply(Error(request, 403, "ForbiddenException",
-                       "java.lang.Exception: User " + user + " cannot perform operation MODIFY_APP on " + id));
+    return change.RefuseStranger("java.lang.Exception: User " + user + " cannot perform operation MODIFY_APP on " + id);
   }
   if (app.state == m::AppState::kFinished || app.state == m::AppState::kFailed || app.state == m::AppState::kKilled) {
-    return done(200, std::string(EnumName(app.state)));
+    return reply(answer(200, std::string(EnumName(app.state))));
   }
   const std::string why = Text(*body, "diagnostics");
   if (const base::Status within = endpoints::yarn::Within("diagnostics", why.size(), endpoints::yarn::kDiagnosticsMax);
       !within.ok()) {
     manager_.CountRefused(within.error());
-    return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: " + within.error().message));
+    return refuse(within.error().message);
   }
   m::KillApp event;
   event.app = app.submission.id;
@@ -122,79 +166,76 @@ void Web::SetState(const http::Request& request, const App& app, const Reply& re
   if (!why.empty()) event.diagnostics += " with diagnostic message: " + why;
   manager_.NoteKill(http::ActorOf(request), request.peer, app);
   manager_.batches().Ask(std::move(event), [](const auto&) {});
-  done(202, "KILLING");
+  change.Done(answer(202, "KILLING"));
 }
 
 void Web::Move(const http::Request& request, const App& app, const Reply& reply) {
+  const Change change = ChangeOf(operations::kMove, request, app.submission.id, reply);
   const base::Result<json> body = BodyOf(request, "appqueue");
   const std::string queue = body.ok() ? Text(*body, "queue") : "";
-  if (queue.empty())
-    return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: No queue was given."));
-  if (!manager_.access().Of(http::CallerOf(request)).May(app, true)) {
-    return reply(
-        Error(request, 403, "ForbiddenException",
-              "java.lang.Exception: User " + http::CallerOf(request) + " cannot perform operation MODIFY_APP"));
-  }
+  if (queue.empty()) return change.Refuse(400, "BadRequestException", "java.lang.Exception: No queue was given.");
+  if (!MayChange(change, app)) return;
   if (const std::string denied = manager_.access().MoveError(http::CallerOf(request), app.submission.id, queue);
       !denied.empty()) {
-    return reply(Error(request, 403, "ForbiddenException", "java.security.AccessControlException: " + denied));
+    return change.RefuseStranger("java.security.AccessControlException: " + denied);
   }
   m::MoveApp event;
   event.app = app.submission.id;
   event.queue = queue;
-  manager_.batches().Ask(std::move(event), [request, reply, id = app.submission.id, this](const auto& effect) {
-    if (Refused(request, reply, effect)) return;
-    manager_.NoteMove(http::ActorOf(request), request.peer, id);
+  manager_.batches().Ask(std::move(event), [change, id = app.submission.id, this](const auto& effect) {
+    if (change.Refused(effect)) return;
+    const http::Request& from = change.request;
+    manager_.NoteMove(http::ActorOf(from), from.peer, id);
     const App* moved = manager_.core().FindApp(id);
     const std::string now = moved ? moved->submission.queue : "";
-    reply(http::Rendered(request, Document::Object().Add("queue", now), BareRoot(request, "appqueue")));
+    change.Done(http::Rendered(from, Document::Object().Add("queue", now), BareRoot(from, "appqueue")));
   });
 }
 
+bool Web::MayChange(const Change& change, const App& app) const {
+  const std::string user = http::CallerOf(change.request);
+  if (manager_.access().Of(user).May(app, true)) return true;
+  change.RefuseStranger("java.lang.Exception: User " + user + " cannot perform operation MODIFY_APP");
+  return false;
+}
+
 void Web::SetPriority(const http::Request& request, const App& app, const Reply& reply) {
+  const Change change = ChangeOf(operations::kSetPriority, request, app.submission.id, reply);
   const base::Result<json> body = BodyOf(request, "applicationpriority");
   const std::string priority = body.ok() ? Text(*body, "priority") : "";
   if (priority.empty() || priority.find_first_not_of("-0123456789") != std::string::npos) {
-    return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: No priority was given."));
+    return change.Refuse(400, "BadRequestException", "java.lang.Exception: No priority was given.");
   }
-  if (!manager_.access().Of(http::CallerOf(request)).May(app, true)) {
-    return reply(
-        Error(request, 403, "ForbiddenException",
-              "java.lang.Exception: User " + http::CallerOf(request) + " cannot perform operation MODIFY_APP"));
-  }
+  if (!MayChange(change, app)) return;
   m::SetPriority event;
   event.app = app.submission.id;
   event.priority = endpoints::rest::SmallNumber(*body, "priority", 0);
-  manager_.batches().Ask(std::move(event), [request, reply, id = app.submission.id, this](const auto& effect) {
-    if (Refused(request, reply, effect)) return;
+  manager_.batches().Ask(std::move(event), [change, id = app.submission.id, this](const auto& effect) {
+    if (change.Refused(effect)) return;
+    const http::Request& from = change.request;
     const int32_t now = std::get<m::PriorityAnswer>(effect).priority;
-    manager_.NotePriority(http::ActorOf(request), request.peer, id, now);
-    reply(http::Rendered(request, Document::Object().Add("priority", now), BareRoot(request, "applicationpriority")));
+    manager_.NotePriority(http::ActorOf(from), from.peer, id, now);
+    change.Done(http::Rendered(from, Document::Object().Add("priority", now), BareRoot(from, "applicationpriority")));
   });
 }
 
 void Web::SetTimeout(const http::Request& request, const App& app, const Reply& reply) {
+  const Change change = ChangeOf(operations::kSetTimeouts, request, app.submission.id, reply);
   const base::Result<json> body = BodyOf(request, "timeout");
   const std::string expiry = body.ok() ? Text(*body, "expiryTime") : "";
   const base::Result<base::WallTime> expires = ParseIso8601(expiry);
   if (!expires.ok()) {
-    return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: " + expires.error().message));
+    return change.Refuse(400, "BadRequestException", "java.lang.Exception: " + expires.error().message);
   }
-  if (!manager_.access().Of(http::CallerOf(request)).May(app, true)) {
-    return reply(
-        Error(request, 403, "ForbiddenException",
-              "java.lang.Exception: User " + http::CallerOf(request) + " cannot perform operation MODIFY_APP"));
-  }
+  if (!MayChange(change, app)) return;
   m::SetLifetime event;
   event.app = app.submission.id;
   event.expires = *expires;
-  manager_.batches().Ask(std::move(event), [request, reply, id = app.submission.id, this](const auto& effect) {
-    if (Refused(request, reply, effect)) return;
-    if (const App* changed = manager_.core().FindApp(id)) {
-      reply(http::Rendered(request, TimeoutDocument(*changed, manager_.now_wall()), "timeout"));
-    } else {
-      reply(NotFound());
-    }
+  manager_.batches().Ask(std::move(event), [change, id = app.submission.id, this](const auto& effect) {
+    if (change.Refused(effect)) return;
+    const App* changed = manager_.core().FindApp(id);
+    change.Done(changed ? http::Rendered(change.request, TimeoutDocument(*changed, manager_.now_wall()), "timeout")
+                        : NotFound());
   });
 }
 

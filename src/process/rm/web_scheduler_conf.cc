@@ -43,7 +43,7 @@ base::Result<std::vector<config::CapacityChange::Queue>> QueuesOf(const json& bo
 }
 
 /// dao/SchedConfUpdateInfo.
-base::Result<config::CapacityChange> ChangeOf(const http::Request& request) {
+base::Result<config::CapacityChange> ConfChangeOf(const http::Request& request) {
   // Of JSON Hadoop reads the fields alone, not one that holds them.
   const base::Result<json> body =
       rest::ParseBody(http::FindHeader(request.headers, "Content-Type"), request.body, "", "schedConf");
@@ -124,7 +124,7 @@ bool Web::MayChangeConf(const std::string& user, const config::CapacityChange& c
 }
 
 void Web::ChangeConf(const http::Request& request, bool only_try, const Reply& reply) {
-  base::Result<config::CapacityChange> change = ChangeOf(request);
+  base::Result<config::CapacityChange> change = ConfChangeOf(request);
   if (!change.ok()) {
     manager_.CountRefused(change.error());
     return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: " + change.error().message));

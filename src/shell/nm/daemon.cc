@@ -245,6 +245,7 @@ int RunNodeManager(const NmOptions& options) {
     daemon.aggregator = MakeLogAggregator(*daemon.loop, *daemon.errands, settings.log_aggregation);
     environment.aggregator = daemon.aggregator.get();
   }
+  environment.audit = AuditIn(*daemon.log);
   for (const auto& service : daemon.services) environment.services.push_back(service.get());
   daemon.manager = std::make_unique<process::nm::NodeManager>(environment, settings.manager);
   const fairlead::nm::Config& core = settings.manager.core;
