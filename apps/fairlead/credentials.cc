@@ -48,12 +48,21 @@ std::vector<std::pair<std::string, std::string>> ClusterSettings(const config::H
   return out;
 }
 
+/// A name becomes a file's and stands in an address: what would lead elsewhere is no name. The resource manager judges
+/// the rest.
+bool IsPath(const std::string& name) { return name.find('/') != std::string::npos || name.starts_with('.'); }
+
+int RefusePath(const Command& command, const std::string& name) {
+  return Complain(command.name, "'" + name + "' is a path and no name of a credential; write a name", kUsage);
+}
+
 int Make(const Command& command, Cluster& cluster, MakeOptions& options) {
   if (options.node.empty() == options.client.empty()) {
     return Complain(command.name, "write --node NAME or --client NAME", kUsage);
   }
   const bool node = !options.node.empty();
   const std::string& name = node ? options.node : options.client;
+  if (IsPath(name)) return RefusePath(command, name);
   const std::string file = options.out.empty() ? name + ".credential" : options.out;
   std::error_code error;
   if (std::filesystem::exists(file, error) && !shell::ReadCredentialFile(file).ok()) {
@@ -102,6 +111,7 @@ int List(const Command& command, Cluster& cluster, ListOptions&) {
 }
 
 int Revoke(const Command& command, Cluster& cluster, RevokeOptions& options) {
+  if (IsPath(options.name)) return RefusePath(command, options.name);
   const auto answer = AskFairlead(cluster, "credentials/" + options.name, "DELETE");
   if (!answer.ok()) return command.Fail(answer.error());
   if (command.options.json) return PrintJson(*answer), kOk;

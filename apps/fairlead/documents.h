@@ -130,9 +130,9 @@ struct QueueSet {
 struct ManagerState {
   std::string id{}, page{}, state{}, version{};
   int64_t startedOn = 0, sessionMs = 0;
-  FL_DESCRIBED("ManagerState", (id, "of one of several"), (page, ""), (state, "ACTIVE, STANDBY, does not answer"),
-               (version, "of Hadoop's protocols"), (startedOn, "milliseconds since 1970"),
-               (sessionMs, "of its session with ZooKeeper; 0: it has none"))
+  FL_DESCRIBED("ManagerState", (id, "of one of several"), (page, ""),
+               (state, "ACTIVE, STANDBY, does not answer, refuses the caller"), (version, "of Hadoop's protocols"),
+               (startedOn, "milliseconds since 1970"), (sessionMs, "of its session with ZooKeeper; 0: it has none"))
 };
 struct ManagerScheduler {
   std::string profile{}, wishes{};

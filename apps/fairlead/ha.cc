@@ -20,9 +20,10 @@ struct TransferOptions {
   std::string to;
 };
 
-/// What a manager says of itself; empty where it does not answer.
-ordered_json InfoOf(Cluster& cluster, const std::string& page) {
+/// What a manager says of itself; empty where it does not answer, an Error where it refuses the caller.
+base::Result<ordered_json> InfoOf(Cluster& cluster, const std::string& page) {
   const auto answer = cluster.client->GetUrl(page + "/ws/v1/cluster/info");
+  if (!answer.ok() && answer.error().code == shell::kRmRefused) return answer.error();
   if (!answer.ok() || answer->status != 200) return ordered_json::object();
   auto told = wire::json::ParseOrdered(answer->body, wire::json::kAnswer);
   if (!told || !told->is_object()) return ordered_json::object();
@@ -31,7 +32,9 @@ ordered_json InfoOf(Cluster& cluster, const std::string& page) {
 
 /// Fairlead's managers alone choose their leader so that two never act: Hadoop's does as it is told.
 base::Status CheckHeir(Cluster& cluster, const std::string& id, const std::string& page) {
-  if (InfoOf(cluster, page).empty()) {
+  const base::Result<ordered_json> info = InfoOf(cluster, page);
+  if (!info.ok()) return info.error();
+  if (info->empty()) {
     return base::Error{id + " at " + page + " does not answer, so the leadership stays where it is; start it first",
                        shell::kRmUnreachable};
   }
@@ -57,7 +60,8 @@ int Transfer(const Command& command, Cluster& cluster, TransferOptions& options)
   for (const auto& [id, its_page] : cluster.client->Managers()) {
     known += (known.empty() ? "" : ", ") + id;
     if (id == options.to) page = its_page;
-    if (InfoOf(cluster, its_page).value("haState", "") == "ACTIVE") before = id;
+    const base::Result<ordered_json> info = InfoOf(cluster, its_page);
+    if (info.ok() && info->value("haState", "") == "ACTIVE") before = id;
   }
   if (known.empty()) {
     return Complain(command.name, "one resource manager runs alone here (yarn.resourcemanager.ha.enabled is false)",

@@ -41,11 +41,25 @@ void PrintSessions(const std::vector<ManagerState>& managers) {
               static_cast<double>(longest) / 1000);
 }
 
-std::vector<ManagerState> AskManagers(Cluster& cluster) {
+/// Why a manager tells this caller nothing; empty: it does, or does not answer.
+std::string RefusalOf(const std::string& page, const base::Result<process::http::Response>& answer) {
+  if (!answer.ok()) return answer.error().code == shell::kRmRefused ? answer.error().message : "";
+  if (answer->status != 403) return "";
+  const auto told = wire::json::ParseOrdered(answer->body, wire::json::kAnswer);
+  const ordered_json exception =
+      told && told->is_object() ? told->value("RemoteException", ordered_json::object()) : ordered_json::object();
+  return "the pages at " + page + " refuse the caller: " + exception.value("message", "HTTP 403");
+}
+
+/// `refusal`: that of the first manager that has one.
+std::vector<ManagerState> AskManagers(Cluster& cluster, std::string& refusal) {
   std::vector<ManagerState> managers;
   for (const auto& [id, page] : cluster.client->Managers()) {
-    const ordered_json info = ObjectOf(cluster.client->GetUrl(page + "/ws/v1/cluster/info"), "clusterInfo");
-    managers.push_back({id, page, info.value("haState", "does not answer"),
+    const auto answer = cluster.client->GetUrl(page + "/ws/v1/cluster/info");
+    const ordered_json info = ObjectOf(answer, "clusterInfo");
+    const std::string refused = RefusalOf(page, answer);
+    if (refusal.empty()) refusal = refused;
+    managers.push_back({id, page, info.value("haState", refused.empty() ? "does not answer" : "refuses the caller"),
                         info.value("resourceManagerBuildVersion", ""), info.value("startedOn", int64_t{0}),
                         id.empty() || info.empty() ? 0 : SessionOf(cluster, page)});
   }
@@ -110,7 +124,8 @@ void PrintScheduler(const ManagerScheduler& scheduler) {
 struct NoOptions {};
 
 int ShowStatus(const Command& command, Cluster& cluster, NoOptions& /*options*/) {
-  const std::vector<ManagerState> managers = AskManagers(cluster);
+  std::string refusal;
+  const std::vector<ManagerState> managers = AskManagers(cluster, refusal);
   bool led = false, answered = false;
   Table table({"MANAGER", "STATE", "SINCE", "VERSION", "PAGE"});
   for (const ManagerState& manager : managers) {
@@ -138,6 +153,7 @@ int ShowStatus(const Command& command, Cluster& cluster, NoOptions& /*options*/)
   }
   if (led) return kOk;
   if (answered) return Complain(command.name, "no manager leads now: calls wait until one does", kFailed);
+  if (!refusal.empty()) return Complain(command.name, refusal, kFailed);
   return Complain(
       command.name,
       "no resource manager answers; start one with 'fairlead up', or name another's files with --hadoop-conf",

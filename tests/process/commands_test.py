@@ -241,6 +241,8 @@ WRONG = [
     (("config", "check", "--set", "fairlead.scheduler.profile=nosuch"), 2, "nosuch"),
     (("rm", "--set", "fairlead.scheduler.profile=nosuch"), 2, "nosuch"),
     (("apps", "--set", "yarn.resourcemanager.address=nonsense:port"), 2, "yarn.resourcemanager.address"),
+    (("credentials", "make", "--client", "../x"), 2, "'../x' is a path and no name of a credential"),
+    (("credentials", "revoke", "../x"), 2, "'../x' is a path and no name of a credential"),
     (("completion", "tcsh"), 2, "tcsh"), (("man", "nosuch"), 2, "no command 'nosuch'"),
     (("sim", "run", "tdw", "--weight", "nope=3"), 2, "no job is in a queue root.nope"),
     (("sim", "run", "tdw", "--weight", "x"), 2, "--weight"), (("sim", "run", "/nosuch/trace"), 4, "/nosuch/trace"),

@@ -513,6 +513,52 @@ class Doors(unittest.TestCase):
         finally:
             os.kill(self.cluster.kdc.process.pid, 18)
 
+    def token_file(self, user, service):
+        """The environment of somebody without a ticket who has a delegation token of `user` for the manager at `service`, in a file as `yarn` writes it."""
+        status, _, body = self.curl(user, "/ws/v1/cluster/delegation-token", "-X", "POST", "-H", "Content-Type: application/json", "-d", '{"renewer":"bob"}')
+        self.assertEqual(status, 200, body)
+        text = json.loads(body)["token"]
+        token = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        identifier = token[0] if token[0] < 128 else self.fail("a longer identifier")
+        kind = 2 + identifier + token[1 + identifier]
+        token = token[:kind + 1 + token[kind]]  # without its service
+        file = self.secured.directory / f"{user}.tokens"
+        service = service.encode()
+        file.write_bytes(b"HDTS\0\1" + bytes([len(service)]) + service + token + bytes([len(service)]) + service + b"\0")
+        return {**self.cluster.kdc.without_ticket("nobody"), "HADOOP_TOKEN_FILE_LOCATION": str(file)}
+
+    def test_fairleads_own_commands_take_the_token_file(self):
+        environment = self.token_file("alice", f"127.0.0.1:{self.cluster.client}")
+        for words in (("apps", "--json"), ("queues", "--json"), ("status", "--json")):  # by RPC, and by pages
+            shown = self.secured.run(environment, *words)
+            self.assertEqual(shown.returncode, 0, f"{words}: {shown.stderr}")
+        self.assertRegex(self.secured.log(), r"Auth successful for alice.* \(auth:TOKEN\)")
+        other = self.secured.run(self.token_file("alice", f"127.0.0.1:{self.cluster.admin}"), "apps")
+        self.assertNotEqual(other.returncode, 0, "a token of another manager")
+        self.assertIn("kinit", other.stderr)
+        environment["HADOOP_TOKEN_FILE_LOCATION"] = str(self.secured.directory / "absent")
+        refused = self.secured.run(environment, "apps")
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("HADOOP_TOKEN_FILE_LOCATION: ", refused.stderr)
+        self.assertIn(environment["HADOOP_TOKEN_FILE_LOCATION"], refused.stderr)
+
+    def test_whom_the_cluster_refuses_is_told_so_and_not_that_nobody_answers(self):
+        without = self.cluster.kdc.without_ticket("nobody")
+        application = "application_1_0001"
+        for words in (("status",), ("apps",), ("kill", application), ("app", application), ("nodes",), ("queues",), ("top", "--once")):
+            refused = self.secured.run(without, *words)
+            self.assertEqual(refused.returncode, 1, f"{words}: {refused.stderr}")
+            self.assertRegex(refused.stderr, "cannot log in to the .* by Kerberos: .*; kinit gets a ticket", words)
+            self.assertNotIn("answer", refused.stderr)
+        # Without the cluster's core-site.xml: by name.
+        addresses = (f"yarn.resourcemanager.address=127.0.0.1:{self.cluster.client}", f"yarn.resourcemanager.webapp.address=127.0.0.1:{self.cluster.web}")
+        for words in (("apps",), ("kill", application)):
+            refused = subprocess.run([str(peers.BINARY), *words, *(f"--set={one}" for one in addresses)], env={**without, "HOME": str(self.secured.directory)},
+                                     capture_output=True, text=True, timeout=60)
+            self.assertEqual(refused.returncode, 1, refused.stderr)
+            self.assertRegex(refused.stderr, r"by name: .*SIMPLE authentication is not enabled.  Available:\[TOKEN, KERBEROS\]; where the cluster has Kerberos")
+            self.assertIn("kinit", refused.stderr)
+
     def test_fairleads_own_commands_show_their_ticket_to_pages(self):
         shown = self.secured.run(self.users["alice"], "queues", "--json")
         self.assertEqual(shown.returncode, 0, shown.stderr)

@@ -6,6 +6,7 @@
 #include "env_kerberos/mit_gss.h"
 #include "env_posix/posix_loop.h"
 #include "shell/callers/credential.h"
+#include "shell/client/token_file.h"
 #include "shell/kerberos/kerberos.h"
 #include "shell/tls/tls.h"
 
@@ -46,6 +47,14 @@ base::Result<ClientLogin> ReadLogin(env::Loop& loop, const config::HadoopConf& c
   return out;
 }
 
+base::Status TakeTokenFile(const std::vector<env::Endpoint>& managers, ClientLogin& login) {
+  if (!login.credential.empty() || !ProxyUser().empty()) return {};
+  const base::Result<endpoints::yarn::Credentials> tokens = ReadTokenFile();
+  if (!tokens.ok()) return tokens.error();
+  login.manager_token = ManagerTokenOf(*tokens, managers);
+  return {};
+}
+
 std::string ProxyUser() {
   const char* name = std::getenv("HADOOP_PROXY_USER");
   return name != nullptr ? name : "";
@@ -56,6 +65,11 @@ endpoints::yarn::RpcUser UserOf(const std::string& user, std::string principal, 
   const std::string proxy = ProxyUser();
   if (proxy.empty()) return {user, "", std::nullopt, std::move(principal)};
   return {proxy, user, std::nullopt, std::move(principal)};
+}
+
+endpoints::yarn::RpcUser UserAt(const ClientLogin& login, const std::string& user) {
+  if (login.manager_token) return {user, "", login.manager_token};
+  return UserOf(user, login.manager_principal, login.credential);
 }
 
 }  // namespace fairlead::shell

@@ -5,12 +5,14 @@
 #include <utility>
 
 #include "config/rm_members.h"
+#include "endpoints/yarn/hdfs_token.h"
 #include "endpoints/yarn/tokens.h"
 #include "env_posix/host_names.h"
 #include "env_posix/posix_loop.h"
 #include "process/rpc/rpc_client.h"
 #include "shell/base/hdfs_services.h"
 #include "shell/client/client_login.h"
+#include "shell/client/token_file.h"
 #include "shell/client/yarn_client.h"
 #include "shell/kerberos/kerberos.h"
 #include "wire/hadoop_rpc/security.h"
@@ -33,11 +35,13 @@ std::string Renewer(const config::HadoopConf& conf, const std::string& manager_p
 /// Name nodes' clients.
 class NameNodes {
  public:
-  NameNodes(const config::HadoopConf& conf, std::string user, env_posix::PosixLoop& loop, ClientLogin login)
+  NameNodes(const config::HadoopConf& conf, std::string user, env_posix::PosixLoop& loop, ClientLogin login,
+            const endpoints::yarn::Credentials& given)
       : services_(conf),
         user_(std::move(user)),
         loop_(loop),
         principal_(conf.IsSet(kNameNodePrincipal) ? conf.String(kNameNodePrincipal) : ""),
+        given_(given),
         renewer_(Renewer(conf, login.manager_principal)),
         gss_(std::move(login.gss)),
         rpc_(loop, loop, {}, {gss_.get(), std::move(login.protections)}) {}
@@ -45,6 +49,9 @@ class NameNodes {
   base::Result<RpcToken> TokenOf(const std::string& uri) {
     const std::string service = services_.ServiceOf(uri, env_posix::Ipv4Of);
     if (service.empty()) return base::Error{uri + " is no HDFS whose address is known; write hdfs://HOST:PORT"};
+    for (const auto& [alias, token] : given_.tokens) {
+      if (token.kind == endpoints::yarn::kHdfsTokenKind && token.service == service) return token;
+    }
     if (principal_.empty()) return base::Error{std::string(kNameNodePrincipal) + " is not set"};
     base::Error last{"no name node of " + uri + " is configured", kRmUnreachable};
     for (const env::Endpoint& address : services_.AddressesOf(service)) {
@@ -84,6 +91,7 @@ class NameNodes {
   const std::string user_;
   env_posix::PosixLoop& loop_;
   const std::string principal_;
+  const endpoints::yarn::Credentials& given_;  // by the file of HADOOP_TOKEN_FILE_LOCATION
   const std::string renewer_;
   const std::unique_ptr<env::Gss> gss_;
   process::rpc::RpcClient rpc_;
@@ -100,7 +108,9 @@ base::Result<HdfsTokens> FetchHdfsTokens(const config::HadoopConf& conf, const s
   const auto loop = env_posix::MakePosixLoop();
   base::Result<ClientLogin> login = ReadLogin(*loop, conf);
   if (!login.ok()) return login.error();
-  NameNodes name_nodes(conf, user, *loop, std::move(*login));
+  const base::Result<endpoints::yarn::Credentials> given = ReadTokenFile();
+  if (!given.ok()) return given.error();
+  NameNodes name_nodes(conf, user, *loop, std::move(*login), *given);
   const auto add = [&](RpcToken token) {
     std::string alias = token.service;
     out.credentials.tokens[std::move(alias)] = std::move(token);

@@ -10,6 +10,7 @@
 
 #include "config/rm_members.h"
 #include "endpoints/yarn/exceptions.h"
+#include "endpoints/yarn/url_token.h"
 #include "env_kerberos/mit_gss.h"
 #include "env_posix/posix_loop.h"
 #include "process/http/client.h"
@@ -19,6 +20,7 @@
 #include "shell/callers/credential.h"
 #include "shell/client/client_login.h"
 #include "shell/client/ha_client.h"
+#include "shell/client/token_file.h"
 #include "shell/kerberos/kerberos.h"
 #include "shell/tls/tls.h"
 #include "wire/hadoop_rpc/base64.h"
@@ -37,6 +39,40 @@ constexpr int64_t kRetryPauseMs = 200;
 constexpr Duration kPatience = Duration::Millis(500);
 constexpr Duration kPatienceForTakeover = Duration::Seconds(20);
 
+constexpr char kGetTicket[] = "; kinit gets a ticket, klist shows it";
+constexpr char kByTokenFile[] = " by the delegation token of HADOOP_TOKEN_FILE_LOCATION";
+
+/// By what a command logs in.
+enum class Login : uint8_t { kName, kTicket, kCredential, kToken };
+
+Login LoginOf(const endpoints::yarn::RpcUser& user) {
+  if (user.token) return IsManagerToken(*user.token) ? Login::kToken : Login::kCredential;
+  return user.server_principal.empty() ? Login::kName : Login::kTicket;
+}
+
+/// `server` answered, and did not let the caller in: whose fault that may be, and what to do.
+base::Error LoginRefused(const std::string& server, Login login, const RpcError& error) {
+  std::string by, then;
+  switch (login) {
+    case Login::kCredential:
+      by = std::string(" with the credential of ") + kCredential;
+      break;
+    case Login::kTicket:
+      by = " by Kerberos";
+      then = kGetTicket;
+      break;
+    case Login::kToken:
+      by = kByTokenFile;
+      break;
+    case Login::kName:
+      by = " by name";
+      then =
+          "; where the cluster has Kerberos, name its core-site.xml (hadoop.security.authentication=kerberos) with "
+          "--hadoop-conf and get a ticket with kinit; without a KDC 'fairlead join' keeps its credential";
+  }
+  return {"cannot log in to " + server + by + ": " + error.message + then, kRmRefused};
+}
+
 /// Where one resource manager is.
 struct Manager {
   std::string id;  // of one of several
@@ -49,11 +85,11 @@ class BlockingYarnClient final : public YarnClient {
   BlockingYarnClient(std::unique_ptr<env_posix::PosixLoop> loop, std::vector<Manager> managers, std::string user,
                      ClientLogin login)
       : loop_(std::move(loop)),
+        token_(login.manager_token),
         gss_(std::move(login.gss)),
         rpc_(*loop_, *loop_, {}, {gss_.get(), std::move(login.protections)}),
         managers_(std::move(managers)),
-        target_{managers_[0].rpc, std::string(wire::yarn::kApplicationClientProtocol),
-                UserOf(user, std::move(login.manager_principal), login.credential)},
+        target_{managers_[0].rpc, std::string(wire::yarn::kApplicationClientProtocol), UserAt(login, user)},
         credential_(std::move(login.credential)),
         web_principal_(std::move(login.web_principal)),
         scheme_(std::move(login.scheme)),
@@ -73,15 +109,8 @@ class BlockingYarnClient final : public YarnClient {
       if (error.kind == RpcErrorKind::kRemote && !standby) return Remote(error.remote);
       // Who calls was shown, and may not: another ticket would not help.
       if (error.remote.class_name == endpoints::yarn::exceptions::kAuthorization) return Remote(error.remote);
-      if (error.kind == RpcErrorKind::kLogin && !standby && !credential_.empty()) {
-        return base::Error{"cannot log in to the resource manager at " + target_.address.ToString() +
-                               " with the credential of " + kCredential + ": " + error.message,
-                           kRmRefused};
-      }
-      if (error.kind == RpcErrorKind::kLogin && !standby && gss_) {
-        return base::Error{"cannot log in to the resource manager at " + target_.address.ToString() +
-                               " by Kerberos: " + error.message + "; kinit gets a ticket, klist shows it",
-                           kRmRefused};
+      if (error.kind == RpcErrorKind::kLogin && !standby) {
+        return LoginRefused("the resource manager at " + target_.address.ToString(), LoginOf(target_.user), error);
       }
       const bool retry = error.kind == RpcErrorKind::kConnect || error.kind == RpcErrorKind::kCut || standby;
       if (!retry || loop_->Now() > give_up) {
@@ -201,12 +230,15 @@ class BlockingYarnClient final : public YarnClient {
     // To managers alone: what a node or a master names as its page may be anybody's.
     if (IsManager(request.endpoint) && !credential_.empty())
       request.headers.emplace_back("Authorization", "Bearer " + credential_);
-    if (credential_.empty()) {
+    if (IsManager(request.endpoint) && token_) {
+      request.headers.emplace_back("X-Hadoop-Delegation-Token", endpoints::yarn::EncodeUrlToken(*token_));
+    }
+    if (credential_.empty() && !token_) {
       if (!gss_) add("user.name", user_);
       if (const std::string proxy = ProxyUser(); !proxy.empty()) add("doAs", proxy);
     }
     std::string no_ticket;
-    if (!web_principal_.empty()) no_ticket = AddTicket(request);
+    if (!web_principal_.empty() && !token_) no_ticket = AddTicket(request);
     const env::Endpoint at = request.endpoint;
     base::Result<process::http::Response> result = base::Error{"no answer"};
     const bool https = request.scheme == kHttps;
@@ -226,10 +258,10 @@ class BlockingYarnClient final : public YarnClient {
                          kRmRefused};
     }
     if (result.ok() && result->status == 401 && gss_) {
-      return base::Error{"cannot log in to the pages at " + at.ToString() +
-                             " by Kerberos: " + (no_ticket.empty() ? "the ticket is not taken" : no_ticket) +
-                             "; kinit gets a ticket, klist shows it",
-                         kRmRefused};
+      const std::string to = "cannot log in to the pages at " + at.ToString();
+      if (token_) return base::Error{to + kByTokenFile, kRmRefused};
+      return base::Error{
+          to + " by Kerberos: " + (no_ticket.empty() ? "the ticket is not taken" : no_ticket) + kGetTicket, kRmRefused};
     }
     return result;
   }
@@ -251,7 +283,8 @@ class BlockingYarnClient final : public YarnClient {
   }
 
   std::unique_ptr<env_posix::PosixLoop> loop_;
-  std::unique_ptr<env::Gss> gss_;  // null without Kerberos
+  const std::optional<endpoints::yarn::RpcToken> token_;  // in place of a ticket
+  std::unique_ptr<env::Gss> gss_;                         // null without Kerberos
   process::rpc::RpcClient rpc_;
   const std::vector<Manager> managers_;
   size_t current_ = 0;  // of them
@@ -292,6 +325,9 @@ base::Result<std::unique_ptr<YarnClient>> YarnClient::Create(const config::Hadoo
   auto loop = env_posix::MakePosixLoop();
   base::Result<ClientLogin> login = ReadLogin(*loop, conf);
   if (!login.ok()) return login.error();
+  std::vector<env::Endpoint> addresses;
+  for (const Manager& manager : managers) addresses.push_back(manager.rpc);
+  if (base::Status taken = TakeTokenFile(addresses, *login); !taken.ok()) return taken.error();
   return std::unique_ptr<YarnClient>(
       std::make_unique<BlockingYarnClient>(std::move(loop), std::move(managers), user, std::move(*login)));
 }
@@ -308,7 +344,7 @@ base::Result<std::string> CallHa(const config::HadoopConf& conf, const std::stri
   if (!login.ok()) return login.error();
   process::rpc::RpcClient rpc(*loop, *loop, {}, {login->gss.get(), std::move(login->protections)});
   const process::rpc::RpcTarget target{Connectable(*address), std::string(wire::yarn::kHaServiceProtocol),
-                                       UserOf(user, std::move(login->manager_principal), login->credential)};
+                                       UserAt(*login, user)};
   base::Result<std::string, RpcError> answer = RpcError{};
   rpc.Call(target, method, std::string(request), kCallTimeout, [&](base::Result<std::string, RpcError> given) {
     answer = std::move(given);
@@ -318,6 +354,10 @@ base::Result<std::string> CallHa(const config::HadoopConf& conf, const std::stri
   if (answer.ok()) return *answer;
   if (answer.error().kind == RpcErrorKind::kRemote) {
     return base::Error{answer.error().remote.message, kRmRefused};
+  }
+  if (answer.error().kind == RpcErrorKind::kLogin) {
+    return LoginRefused("the admin port of " + id + " at " + target.address.ToString(), LoginOf(target.user),
+                        answer.error());
   }
   return base::Error{
       "the admin port of " + id + " at " + target.address.ToString() + " does not answer: " + answer.error().message,
