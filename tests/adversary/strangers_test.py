@@ -591,6 +591,28 @@ class OpenPorts(unittest.TestCase):
         self.assertIn("0.0.0.0:8032", loud[0])
         self.assertIn("any user's name", loud[0])
 
+    def test_where_names_are_believed_on_loopback_one_line_says_so(self):
+        def said(*settings, hadoop_conf=True):
+            with tempfile.TemporaryDirectory(prefix="fairlead-") as directory:
+                pathlib.Path(directory, "core-site.xml").write_text("<configuration/>")
+                words = ["--hadoop-conf", directory] if hadoop_conf else []
+                ports = [f"yarn.resourcemanager.{port}=127.0.0.1:0" for port in ("address", "scheduler.address", "resource-tracker.address", "admin.address", "webapp.address")]
+                for setting in (*ports, f"fairlead.rm.state-dir={directory}/state", *settings):
+                    words += ["--set", setting]
+                lines = []
+                with subprocess.Popen([FAIRLEAD, "rm", *words], stderr=subprocess.PIPE, env={**os.environ, "HOME": directory}, text=True) as process:
+                    for line in process.stderr:
+                        lines.append(line)
+                        if "is ready" in line:
+                            process.terminate()
+                self.assertIn("is ready", "".join(lines))
+                return [line for line in lines if "every user of this machine reaches 127.0.0.1:0" in line and "names that callers give are believed" in line]
+        self.assertEqual(len(said()), 1, "an empty Hadoop configuration")
+        self.assertEqual(len(said("fairlead.auth=simple", hadoop_conf=False)), 1)
+        self.assertEqual(said("fairlead.auth=credentials"), [])
+        self.assertEqual(said(f"fairlead.callers.uids={os.getuid()}"), [])
+        self.assertEqual(said(hadoop_conf=False), [], "nobody is believed")
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

@@ -215,6 +215,17 @@ struct Configuration {
   RmSettings settings;
 };
 
+/// Of ports of this machine alone; those that others reach have a warning of their own (OpenPortsWarning).
+void WarnOfLocalUsers(const config::HadoopConf& conf, RmSettings& settings) {
+  if (IsKerberos(conf) || KnowsCallers(conf) || !conf.List(kCallersKey).empty()) return;
+  const process::rm::PortAddresses& ports = settings.manager.ports;
+  settings.warnings.push_back(LocalPortsWarning(
+      {ports.client, ports.scheduler, ports.tracker, ports.admin, settings.web},
+      "names that callers give are believed there, so each runs programs on the nodes under any user's name and "
+      "administers the cluster; set fairlead.auth=credentials"));
+  std::erase(settings.warnings, "");
+}
+
 /// `store`: of a manager that begins; may hold queues.
 base::Result<Configuration> ReadConfiguration(const SettingsSource& from, env::Store* store = nullptr) {
   base::Result<config::Settings> source = LoadSettings(from);
@@ -222,6 +233,7 @@ base::Result<Configuration> ReadConfiguration(const SettingsSource& from, env::S
   SetDefaultAuth(from, source->conf);
   base::Result<RmSettings> settings = ReadRmSettings(*source, from.hadoop_conf, store);
   if (!settings.ok()) return settings.error();
+  WarnOfLocalUsers(source->conf, *settings);
   if (base::Status kept = KeepStrangersOut(source->conf); !kept.ok()) return kept.error();
   settings->manager.configuration = ShownConfiguration(source->conf);
   settings->manager.login_user = OwnUser();
