@@ -9,7 +9,8 @@ on that seed). The row of lost work needs no switch: hours of containers that pr
 after 10 s below their share; it counts only where the fairness is not worse. Rows go to BUILD/bench/wishes.json. Ten simulations a seed, some seconds each.
 
 --default: only what a user gets who sets nothing, beside the best of the other profiles on each seed: geometric means of mean slowdown, p99 and
-makespan, under overload and at normal load, and `none` beside the same. --seeds 8 are the goal's. --swim FILE: on SWIM's day, too (docs/public-results.md
+makespan, under overload and at normal load, and `none` beside the same; and, as geometric means over the seeds beside `none` and each other profile, the
+longest time in which some queue had less than half of what it was entitled to, and the longest wait for a first task by size of job. --seeds 8 are the goal's. --swim FILE: on SWIM's day, too (docs/public-results.md
 says where it is published); its jobs and times are fixed, a seed draws where their blocks lie.
 """
 import argparse
@@ -37,6 +38,8 @@ NORMAL = {
 SWIM = "--deal-queues 4 --deal-users 5 --node-memory 49152 --node-vcores 16"
 SWIM_LOADS = {"overload": "--nodes 12 --faster 8", "normal load": "--nodes 12 --faster 2.5"}
 OTHERS = ("yarn-fair", "yarn-capacity", "tdw")
+# Ours / `none`, at most: the longest time short of a share, and the longest wait of each size.
+STARVED = (1.0, 1.0)
 # Ours / the best other, at most: mean slowdown, p99 slowdown, makespan.
 GOALS = {"overload": (0.5, 1.0, 1.02), "normal load": (1.02, 1.02, 1.02)}
 FIGURES = ("meanSlowdown", "p99Slowdown", "makespanSeconds")
@@ -113,6 +116,23 @@ def by_default(binary, pool, load, name, trace, seeds):
                "goal": "mean <= {}, p99 <= {}, makespan <= {} of the best other".format(*goal), "met": all(one <= most for one, most in zip(found, goal)),
                "worst": max(ratios[0]), "p99": found[1], "makespan": found[2], "seeds": len(best),
                "fairness": sum(run.result()["jain"] - peer["jain"] for run, peer in zip(runs, best)) / len(best)}
+    every = ours | {peer: [row[at] for row in others] for at, peer in enumerate(OTHERS)}
+    yield from starved(load, name, {key: [run.result() for run in runs] for key, runs in every.items()})
+
+
+def starved(load, name, runs):
+    """Rows of what a user waits for at worst: the longest time that a queue was short of its share, the longest wait for a first task by size."""
+    def figures(row, of):
+        return [max(of(run), 1) for run in row]  # seconds; none at all has no geometric mean
+    wanted = [("longest time below half of a share", STARVED[0], lambda run: max(queue["longestShortSeconds"] for queue in run["queueResults"]))]
+    for at, size in enumerate(runs["none"][0]["sizes"]):
+        wanted.append((f"longest wait, {size['tasks']} tasks", STARVED[1], lambda run, at=at: run["sizes"][at]["longestWaitSeconds"]))
+    for what, goal, of in wanted:
+        found = {key: geometric(figures(row, of)) for key, row in runs.items()}
+        off, on = found["none"], found["nothing set"]
+        yield {"name": f"default: {load}, {name}, {what} (s)", "off": off, "on": on, "gain": off / on, "goal": f"on / off <= {goal:.2f}", "met": on <= goal * off,
+               "worst": max(a / b for a, b in zip(figures(runs["nothing set"], of), figures(runs["none"], of))), "seeds": len(runs["none"]),
+               "others": {peer: found[peer] for peer in OTHERS}}
 
 
 def switch(binary, pool, wish, name, trace, wishes, figure, goal, seeds):
@@ -242,6 +262,7 @@ def main():
     def found(*more):
         for row in more:
             further = ", ".join(f"{name} {row[name]:.3f}" for name in ("worst", "p99", "fairness", "makespan") if name in row)
+            further += "".join(f", {peer} {value:.0f}" for peer, value in row.get("others", {}).items())
             print(f"{row['name']}: off {row['off']:.2f}, on {row['on']:.2f}, gain {row['gain']:.2f}, goal {row['goal']}, "
                   f"{'met' if row['met'] else 'not met'} ({further}; {row['seeds']} seeds)", flush=True)
         rows.extend(more)

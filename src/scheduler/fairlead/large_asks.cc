@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "scheduler/books/shares.h"
 #include "scheduler/fairlead/policy.h"
 
 // Reservations: room on a node that is kept for one ask. They have an owner, a bound and an end: an ask too large for
@@ -65,17 +66,21 @@ class Lines {
     AppSlot slot;
   };
 
-  explicit Lines(std::vector<Waiter> waiters, size_t queues) : waiters_(waiters.size()) {
-    std::vector<size_t> ends(queues + 1);
+  /// `standings`: of each queue, by number; the least leaf comes first.
+  Lines(std::vector<Waiter> waiters, const std::vector<OrderKey>& standings) : waiters_(waiters.size()) {
+    std::vector<size_t> ends(standings.size() + 1);
     for (const Waiter& one : waiters) ++ends[one.leaf.value + 1];
     std::partial_sum(ends.begin(), ends.end(), ends.begin());
     const std::vector<size_t> begins = ends;
     for (const Waiter& one : waiters) waiters_[ends[one.leaf.value]++] = one;
-    for (size_t leaf = 0; leaf < queues; ++leaf) {
+    for (size_t leaf = 0; leaf < standings.size(); ++leaf) {
       if (begins[leaf] == ends[leaf]) continue;
       lines_.emplace_back(&waiters_[begins[leaf]], ends[leaf] - begins[leaf]);
       std::make_heap(lines_.back().begin(), lines_.back().end(), After);
     }
+    std::sort(lines_.begin(), lines_.end(), [&](std::span<Waiter> a, std::span<Waiter> b) {
+      return standings[a.front().leaf.value] < standings[b.front().leaf.value];
+    });
   }
 
   /// The first of each leaf, then the second of each, and so on, until `visit` gives false.
@@ -98,6 +103,27 @@ class Lines {
   std::vector<std::span<Waiter>> lines_;  // heaps
 };
 
+/// What each leaf has of its fair share, with what is kept for it. By their numbers alone the first leaves would have
+/// all nodes that may be kept, and more than their shares. O(queues).
+std::vector<OrderKey> Standings(const Books& books, const std::vector<Resources>& kept) {
+  const auto billionths = [&](const Resources& amount) -> uint64_t {
+    const Share part = books.queues.ShareOf(model::OrderPolicy::kDrf, amount);
+    constexpr uint64_t kMost = uint64_t{1} << 45;
+    if (part.of == 0) return 0;
+    return static_cast<uint64_t>(
+        std::min<unsigned __int128>(static_cast<unsigned __int128>(part.used) * 1'000'000'000 / part.of, kMost));
+  };
+  const std::vector<Resources> shares = QueueShares(books.queues, books.types, books.nodes.schedulable());
+  std::vector<OrderKey> standings(books.queues.size());
+  for (const QueueId id : books.queues) {
+    const uint64_t share = billionths(shares[id.value]);
+    // Who is entitled to nothing comes last.
+    standings[id.value] = {share == 0 ? 1 : 0, id.value, billionths(books.queues[id].used + kept[id.value]),
+                           std::max<uint64_t>(share, 1)};
+  }
+  return standings;
+}
+
 }  // namespace
 
 /// Which shapes have waited for `reservations.after` and would be passed; and their classes.
@@ -114,9 +140,18 @@ std::vector<bool> FairPolicy::RipeShapes(const Books& books, uint64_t& classes) 
   return ripe;
 }
 
-/// What comes first in its queue is not passed for ever, however many sizes are asked for: queue after queue, the asks
-/// whose turn it is and for which no node has had room for `reservations.after` get nodes kept for them. O(waiting
-/// applications), and O(nodes) for each of kLooks asks at most.
+FairPolicy::Amounts FairPolicy::KeptByLeaf(const Books& books) {
+  Amounts kept(books.queues.size());
+  for (const ReservationId id : books.reservations) {
+    kept[books.apps[books.reservations[id].app].leaf.value] += books.reservations[id].size;
+  }
+  return kept;
+}
+
+/// What comes first in its queue is not passed for ever, however many sizes are asked for: queue after queue, the one
+/// that has least of its share first, the asks whose turn it is and for which no node has had room for
+/// `reservations.after` get nodes kept for them. O(waiting applications + queues), and O(nodes) for each of kLooks asks
+/// at most.
 void FairPolicy::ReserveInOrder(Core& core) {
   constexpr int kLooks = 256;
   Books& books = core.books();
@@ -137,7 +172,7 @@ void FairPolicy::ReserveInOrder(Core& core) {
   }
   if (may_want == 0) return;
   int looks = 0;
-  Lines(std::move(waiters), books.queues.size()).TakeInTurn([&](AppSlot slot) {
+  Lines(std::move(waiters), Standings(books, KeptByLeaf(books))).TakeInTurn([&](AppSlot slot) {
     if (!(books.apps[slot].classes & classes)) return true;
     for (Ask& ask : books.apps.asks(slot)) {
       if (!ripe[ask.shape.value] || ask.park != Park::kNo || ask.count <= ask.reserved || HasTimetable(ask)) continue;

@@ -161,6 +161,8 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
   void Review(Core& core);
   void ReserveForLarge(Core& core);
   void ReserveInOrder(Core& core);
+  /// What is on its way to each leaf. O(reservations).
+  static Amounts KeptByLeaf(const Books& books);
   void ReserveFor(Core& core, AppSlot slot, Ask& ask);
   /// The node that misses least of the size and may be kept for the ask; not valid: none. O(nodes).
   NodeIndex NodeToReserve(const Books& books, AppSlot slot, const Ask& ask) const;

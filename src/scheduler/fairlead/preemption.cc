@@ -79,10 +79,7 @@ Ask* FairPolicy::Starving(Core& core, QueueId leaf, const Resources& share, cons
 void FairPolicy::Preempt(Core& core) {
   const Books& books = core.books();
   const Amounts shares = QueueShares(books.queues, books.types, books.nodes.schedulable());
-  Amounts planned(books.queues.size());  // on its way to a leaf
-  for (const ReservationId id : books.reservations) {
-    planned[books.apps[books.reservations[id].app].leaf.value] += books.reservations[id].size;
-  }
+  Amounts planned = KeptByLeaf(books);
   std::vector<std::pair<OrderKey, QueueId>> starving;
   for (const QueueId leaf : books.queues) {
     if (!books.queues[leaf].leaf) continue;

@@ -203,6 +203,33 @@ TEST(SmallJobsTest, ALargeAskHasItsTurnAmongManySizes) {
   EXPECT_FALSE(LargeAskIsServed(off)) << "without the switch it starves: docs/wishes.md says so";
 }
 
+/// Four nodes, one at most is kept: root.a has them all but for a core, and both queues wait for a whole node, and
+/// for small tasks that would take what becomes free.
+TEST(SmallJobsTest, ANodeIsKeptForTheQueueThatHasLeastOfItsShare) {
+  FairleadConfig config = Config();
+  config.queues.queues.emplace_back().name = "root.b";
+  TestCluster cluster(config);
+  for (uint32_t node = 0; node < 4; ++node) cluster.Node(node, 10'000, 4);
+  cluster.App(0, "root.a", "x");
+  cluster.Ask(0, {TestCluster::Want(15, 1000, 1)});
+  cluster.App(1, "root.b", "y");
+  cluster.Ask(1, {TestCluster::Want(1, 1000, 1)});
+  for (const uint32_t app : {2, 3}) {
+    cluster.App(app, app == 2 ? "root.a" : "root.b", "z");
+    cluster.Ask(app, {TestCluster::Want(1, 4000, 4)});
+    cluster.App(app + 2, app == 2 ? "root.a" : "root.b", "s");
+    cluster.Ask(app + 2, {TestCluster::Want(100, 1000, 1)});
+  }
+  std::vector<ev::Reserved> kept;
+  for (int second = 0; second < 5 && kept.empty(); ++second) {
+    Pass(cluster, Duration::Seconds(1));
+    kept = cluster.Last<ev::Reserved>();
+  }
+  ASSERT_EQ(kept.size(), 1u);
+  EXPECT_EQ(kept[0].app.value, 3u) << "root.b's, though root.a has the smaller number";
+  EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
+}
+
 /// A node whose cores are all taken: by a task of 0 and by masters that only wait, of 1 to 5, which want more and more.
 class ParkingTest : public testing::Test {
  protected:
