@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -21,6 +22,7 @@ class Learned {
 
   std::optional<base::Duration> Of(const Running& one) {
     const auto& times = TimesOf(one);
+    if (!Seen(times)) return {};
     if (draw_.sample == 0) return times[0] ? times[0]->Quantile(one.age, 500) : std::nullopt;
     const int32_t per_mille = PerMille(one.id);
     for (const scheduler::LearnedRunTimes* kind : times) {
@@ -38,6 +40,13 @@ class Learned {
   using Key = std::tuple<model::AppIndex, int32_t, bool, std::array<int64_t, model::Resources::kMaxTypes>>;
   using Times = std::array<const scheduler::LearnedRunTimes*, std::tuple_size_v<Kinds>>;
 
+  /// Enough of its kind, its application's name or its user have ended. What strangers' containers took, the last of
+  /// `times`, says by itself nothing of how long it runs.
+  static bool Seen(const Times& times) {
+    return std::any_of(times.begin(), std::prev(times.end()), [](const scheduler::LearnedRunTimes* kind) {
+      return kind && kind->count() >= scheduler::LearnedRunTimes::kEnough;
+    });
+  }
   /// Containers of an application are mostly of one kind, which is looked up once. Null: nothing is known of it.
   const Times& TimesOf(const Running& one) {
     const auto [at, fresh] = found_.try_emplace({one.app, one.priority, one.master, one.size.amount}, Times{});

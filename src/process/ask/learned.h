@@ -25,7 +25,8 @@ struct Draw {
   uint64_t sample = 0;
 };
 
-/// Run times as they were learned by kind. `present` outlives the function, which is one thread's.
+/// Run times as they were learned by kind; nothing of a container of a user whose containers nobody has seen end.
+/// `present` outlives the function, which is one thread's.
 RunTimeOf FromLearned(const Present& present, std::shared_ptr<const scheduler::RunTimes> learned, Draw draw);
 
 }  // namespace fairlead::process::ask
