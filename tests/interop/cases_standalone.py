@@ -285,7 +285,7 @@ def probes(cluster, work):
     run, = cluster.page("/fairlead/runs", web=worker)
     assert (run["kind"], run["state"], run["cores"], run["exit_code"], run["ended_ms"]) == ("executor", "RUNNING", 1, None, 0) and run["started_ms"] > 0, run
     about = cluster.page("/fairlead/about")
-    assert about == {"release": cluster.spec.spark, "rest_url": f"spark://127.0.0.1:{cluster.rest}"}, about
+    assert about == {"release": cluster.spec.spark, "rest_url": f"spark://127.0.0.1:{cluster.rest}", "profile": "spark-standalone", "wishes": "none"}, about
     gauges = cluster.page("/metrics/master/json/")["gauges"]
     assert gauges["master.aliveWorkers"]["value"] == 2 and gauges["master.apps"]["value"] == 1, gauges
     cluster.kill("master")

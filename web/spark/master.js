@@ -26,7 +26,7 @@ async function load() {
   const [master, waiting, pages, notices, about] = await Promise.all(["json/", "fairlead/waiting", "fairlead/pages", "fairlead/notices", "fairlead/about"].map((path) => get(own(path))));
   const apps = ["Application", "Name", "User", "State", "Cores", "Memory of an executor", "Since", "For", "Waits because", "End it"];
   const drivers = ["Driver", "Class", "State", "Cores", "Memory", "Worker", "Since", "Logs", "Waits because", "End it"];
-  show("Standalone Master", [el("h1", {}, "Standalone Master"), el("p", { class: "soft" }, `${master.url}, ${master.status}, Spark ${about.release}${about.rest_url ? `, drivers by REST at ${about.rest_url}` : ""}`),
+  show("Standalone Master", [el("h1", {}, "Standalone Master"), el("p", { class: "soft" }, `${master.url}, ${master.status}, Spark ${about.release}, profile ${about.profile}${about.wishes === "none" ? "" : ` (wishes ${about.wishes})`}${about.rest_url ? `, drivers by REST at ${about.rest_url}` : ""}`),
     ...notices.map((notice) => el("p", { class: "why" }, notice)),
     el("div", { class: "tiles" }, tile("workers alive", master.aliveworkers), tile("cores in use", `${master.coresused} of ${master.cores}`),
       tile("memory in use", `${mib(master.memoryused)} of ${mib(master.memory)}`), tile("applications", master.activeapps.length), tile("drivers", master.activedrivers.length)),

@@ -455,7 +455,11 @@ std::string PagesJson(const StandaloneCluster& cluster, const ReverseProxy& prox
 }
 
 std::string AboutJson(const MasterAbout& about) {
-  return http::JsonText(ordered_json({{"release", about.release}, {"rest_url", about.rest_url}}), 2);
+  return http::JsonText(ordered_json({{"release", about.release},
+                                      {"rest_url", about.rest_url},
+                                      {"profile", about.profile},
+                                      {"wishes", about.wishes}}),
+                        2);
 }
 
 std::string NoticesJson(const StandaloneCluster& cluster) {

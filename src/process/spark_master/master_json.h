@@ -86,6 +86,8 @@ struct MasterAbout {
   std::string release;   // of Spark
   std::string rest_url;  // where drivers are submitted by REST; empty: nowhere
   bool spark4 = false;   // which release answers
+  std::string profile;   // who places executors
+  std::string wishes;    // switches of profile fairlead that are on; "none"
 };
 std::string AboutJson(const MasterAbout& about);
 

@@ -225,8 +225,10 @@ int RunStandalone(const SparkMasterOptions& options) {
     return Refuse(begun.error().message, 1);
   }
   const sm::MasterProxy proxy(*loop, *loop, master, settings->proxy);
-  sm::MasterPages pages(*loop, master, settings->proxy, {build.version(), ports.rest_url, build.has_module_proxies()},
-                        [&ports] { return ports.refusals(); });
+  sm::MasterPages pages(
+      *loop, master, settings->proxy,
+      {build.version(), ports.rest_url, build.has_module_proxies(), settings->profile, settings->wishes},
+      [&ports] { return ports.refusals(); });
   ports.on_page = [&](const http::Request& request, const http::Server::Reply& reply) {
     if (proxy.Takes(request)) return proxy.Handle(request, reply);
     if (request.method == "POST") return reply(sm::Order(master.cluster(), settings->orders, request));
@@ -238,7 +240,11 @@ int RunStandalone(const SparkMasterOptions& options) {
     submission.Handle(request, reply);
   };
   RunUntilTold(*loop, *log, master.local(),
-               {{"release", build.release}, {"page", ports.page->url()}, {"rest", ports.rest_url}});
+               {{"release", build.release},
+                {"page", ports.page->url()},
+                {"rest", ports.rest_url},
+                {"profile", settings->profile},
+                {"wishes", settings->wishes}});
   ports = {};
   return status;
 }

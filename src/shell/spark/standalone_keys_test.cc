@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "config/keys_for_test.h"
+#include "process/spark_master/master_json.h"
 #include "shell/base/common_keys.h"
 #include "shell/shuffle/keys.h"
 
@@ -53,6 +54,24 @@ TEST(StandaloneKeysTest, AMisspeltKeyOfTheMasterIsNamed) {
               testing::Contains("fairlead.spark-master.zookeeper-sesion-ms has no effect on this Spark master; did you "
                                 "mean 'fairlead.spark-master.zookeeper-session-ms'?"));
   EXPECT_THAT(read->warnings, testing::Not(testing::Contains(testing::HasSubstr("recoveryTimeout"))));
+}
+
+TEST(StandaloneKeysTest, TheMasterSaysWhichProfileAndWishesAreOn) {
+  const auto about = [](const std::string& profile, const std::string& wishes) {
+    const SparkProperties none;
+    SparkKeys keys(none);
+    SparkMasterOptions options;
+    options.profile = profile;
+    if (!wishes.empty()) options.settings.overrides = {"fairlead.scheduler.wishes=" + wishes};
+    const auto read = ReadStandaloneMasterSettings(options, {}, keys);
+    EXPECT_TRUE(read.ok()) << (read.ok() ? "" : read.error().message);
+    return read.ok() ? process::spark_master::AboutJson({"4.0", "", true, read->profile, read->wishes}) : "";
+  };
+  EXPECT_THAT(about("", ""), testing::AllOf(testing::HasSubstr(R"("profile": "spark-standalone")"),
+                                            testing::HasSubstr(R"("wishes": "none")")));
+  EXPECT_THAT(about("fairlead", ""), testing::AllOf(testing::HasSubstr(R"("profile": "fairlead")"),
+                                                    testing::HasSubstr(R"("wishes": "small-jobs,park-masters")")));
+  EXPECT_THAT(about("fairlead", "measured-load,overcommit"), testing::HasSubstr(R"("wishes": "measured-load")"));
 }
 
 TEST(StandaloneKeysTest, ValuesReachTheirFields) {

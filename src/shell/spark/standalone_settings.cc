@@ -86,6 +86,7 @@ base::Result<model::QueueTree> ReadQueues(const config::Settings& source, const 
 base::Status ReadPlacement(const SparkMasterOptions& options, config::Settings& source,
                            StandaloneMasterSettings& settings) {
   const std::string name = options.profile.empty() ? "spark-standalone" : options.profile;
+  settings.profile = name;
   if (name == "spark-standalone") return {};
   const profiles::Profile* profile = profiles::Find(name);
   if (profile == nullptr || name != "fairlead") {
@@ -109,6 +110,7 @@ base::Status ReadPlacement(const SparkMasterOptions& options, config::Settings& 
     settings.warnings.push_back(std::string(profiles::kWishesKey) + ": overcommit and learned-use are not at spark://");
     source.conf.Set(profiles::kWishesKey, model::ToString(*wishes));
   }
+  settings.wishes = model::ToString(*wishes);
   const auto maker = profiles::Read(name, source.conf, *queues);
   if (!maker.ok()) return maker.error();
   settings.cluster.scheduling.places_executors = false;

@@ -41,6 +41,8 @@ struct StandaloneMasterSettings {
   std::string recovery_directory;         // spark.deploy.recoveryDirectory
   env_zookeeper::ElectorOptions elector;  // spark.deploy.zookeeper.url, .dir
   bool knows_callers = false;             // fairlead.callers.uids
+  std::string profile;                    // who places executors
+  std::string wishes = "none";            // its switches that are on
   std::vector<std::string> warnings;
 };
 
