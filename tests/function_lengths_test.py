@@ -8,8 +8,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 MOST = 60
 FLAT = {
     "src/base/codec.h: ToJson": 75,
-    "src/endpoints/yarn/refusals.cc: ExceptionOf": 207,
-    "src/model/refusal.cc: EnumName": 157,
+    "src/endpoints/yarn/refusals.cc: ExceptionOf": 211,
+    "src/model/refusal.cc: EnumName": 161,
     "src/process/rm/admin_service.cc: Do": 68,
     "src/process/rm/client_service.cc: Do": 75,
 }

@@ -10,6 +10,7 @@
 #include "config/allocation_file.h"
 #include "config/capacity_ignored.h"
 #include "config/capacity_mapping.h"
+#include "config/capacity_priorities.h"
 #include "config/java_numbers.h"
 
 namespace fairlead::config {
@@ -220,6 +221,7 @@ bool ReadOfQueue(const std::string& key, std::string_view name, const std::strin
     queue.default_label_expression = std::string(base::Trimmed(text));
   } else if (name.starts_with("acl_")) {
     queue.acls[std::string(name)] = text;
+    if (name == "acl_application_max_priority") return queue.priority_access = ReadPriorityAccess(key, text), true;
     return name == "acl_submit_applications" || name == "acl_administer_queue";
   } else if (name.starts_with("user-settings.") && name.ends_with(".weight")) {
     name.remove_prefix(std::string_view("user-settings.").size());
@@ -314,6 +316,13 @@ bool ReadGlobalKey(const std::string& key, const std::string& text, CapacityQueu
   if (name == "lazy-preemption-enabled") return read.Bool(queues.preemption.lazy), true;
   if (name == "user-metrics.enable") return read.Bool(queues.user_metrics), true;
   if (name == "queue-mappings-override.enable") return read.Bool(queues.mapping_override), true;
+  if (name == "workflow-priority-mappings-override.enable") return read.Bool(queues.workflow_override), true;
+  if (name == "workflow-priority-mappings") {
+    if (const CapacityProblem problem = ReadWorkflowPriorities(text, queues)) {
+      Fail(queues.problem, problem.fault, problem.message);
+    }
+    return true;
+  }
   if (name == "auto-queue-creation-v2.maximum-queue-depth") return read.Int(queues.maximum_queue_depth), true;
   if (name == "auto-queue-creation-v2.queue-expiration-time") return read.Long(queues.queue_expiration_seconds), true;
   if (name.starts_with("user.") && name.ends_with(".max-parallel-apps")) {
@@ -590,6 +599,7 @@ std::string FaultOf(const std::string& key, const CapacityQueueSettings& setting
       if (value.problem) return key + ": " + value.problem.message;
     }
   }
+  if (settings.priority_access && settings.priority_access->problem) return settings.priority_access->problem.message;
   return settings.problem.message;
 }
 

@@ -68,19 +68,16 @@ TEST(CapacityFile, AKeyThatNothingReadsIsNamed) {
 TEST(CapacityFile, AnIgnoredKeyIsNamedWithTheReasonUnlessItAsksForNothing) {
   std::map<std::string, std::string> keys = kTwoQueues;
   keys["yarn.scheduler.capacity.application.fail-fast"] = "false";
-  keys["yarn.scheduler.capacity.workflow-priority-mappings"] = "";
-  keys["yarn.scheduler.capacity.root.bi.acl_application_max_priority"] = "*";
+  keys["yarn.scheduler.capacity.root.bi.acl_list_reservations"] = "*";
   keys["yarn.scheduler.capacity.root.bi.multi-node-sorting.policy"] = "";
   std::vector<std::string> warnings;
   Parsed(keys, warnings);
   EXPECT_THAT(warnings, ElementsAre());
-  keys["yarn.scheduler.capacity.workflow-priority-mappings"] = "w:root.bi:2";
-  keys["yarn.scheduler.capacity.root.bi.acl_application_max_priority"] = "[user=ann max_priority=3]";
+  keys["yarn.scheduler.capacity.application.fail-fast"] = "true";
   keys["yarn.scheduler.capacity.root.bi.acl_submit_reservations"] = "ann";
   Parsed(keys, warnings);
-  EXPECT_THAT(warnings, ElementsAre(HasSubstr("root.bi.acl_application_max_priority is ignored: priorities come from"),
-                                    HasSubstr("acl_submit_reservations is ignored: nothing is planned"),
-                                    HasSubstr("workflow-priority-mappings is ignored: priorities come from")));
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("application.fail-fast is ignored: an application whose queue is gone"),
+                                    HasSubstr("acl_submit_reservations is ignored: nothing is planned")));
 }
 
 TEST(CapacityFile, KeysOfYarnSiteCountBelowItAndVariablesAreReplaced) {

@@ -8,8 +8,6 @@ namespace fairlead::config {
 namespace {
 
 constexpr std::string_view kNoPlans = "nothing is planned ahead";
-constexpr std::string_view kPriorities =
-    "priorities come from the submission, the queue's default and the cluster's maximum";
 constexpr std::string_view kNoThreads = "a pass of asynchronous scheduling is one step, without threads or a backlog";
 constexpr std::string_view kNoSorting = "nodes are offered as their heartbeats come";
 constexpr std::string_view kNoMoves = "nothing is taken back for under-utilized queues of high priority";
@@ -24,11 +22,8 @@ constexpr IgnoredCapacityKey kOfAll[] = {
     {"multi-node-sorting.policy.names", "", kNoSorting},
     {"skip-allocate-on-nodes-with-reserved-containers", "false", "asynchronous passes look at reserved nodes"},
     {"application.fail-fast", "false", "an application whose queue is gone at a restart is ended and named"},
-    {"workflow-priority-mappings", "", kPriorities},
-    {"workflow-priority-mappings-override.enable", "false", kPriorities},
 };
 constexpr IgnoredCapacityKey kOfQueues[] = {
-    {"acl_application_max_priority", "*", kPriorities},
     {"acl_administer_reservations", "*", kNoPlans},
     {"acl_list_reservations", "*", kNoPlans},
     {"acl_submit_reservations", "*", kNoPlans},

@@ -4,9 +4,17 @@
 #include <string>
 #include <vector>
 
-#include "model/queues.h"
+#include "base/fields.h"
 
 namespace fairlead::model {
+
+/// Users and groups that may do something.
+struct AccessList {
+  bool everybody = false;
+  std::vector<std::string> users;
+  std::vector<std::string> groups;
+  FL_FIELDS(everybody, users, groups)
+};
 
 /// Is the user on the list, or one of the groups that he is in?
 inline bool Lists(const AccessList& list, const std::string& user, const std::vector<std::string>& groups) {

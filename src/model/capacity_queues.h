@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/fields.h"
+#include "model/access_list.h"
 #include "model/resources.h"
 
 // The configuration of Hadoop's CapacityScheduler: what capacity-scheduler.xml says, typed (config/capacity_file.h), by
@@ -44,6 +45,20 @@ struct CapacityValue {
   std::vector<CapacityEntry> vector;  // by resource type; empty: none could be read
   CapacityProblem problem;
   FL_FIELDS(percent, weight, absolute, amount, vector, problem)
+};
+
+/// One "[user=... group=... max_priority=... default_priority=...]" of acl_application_max_priority.
+struct CapacityPriorityGroup {
+  AccessList who;
+  int32_t most = 0;
+  std::optional<int32_t> otherwise;  // of a submission that says none
+  FL_FIELDS(who, most, otherwise)
+};
+/// The whole of acl_application_max_priority, in the order of the file; no group: every priority is everybody's.
+struct CapacityPriorityAccess {
+  std::vector<CapacityPriorityGroup> groups;
+  CapacityProblem problem;
+  FL_FIELDS(groups, problem)
 };
 
 enum class CapacityQueueState : uint8_t { kRunning, kStopped, kDraining };
@@ -84,6 +99,7 @@ struct CapacityQueueSettings {
   std::map<std::string, std::string> acls;  // "acl_submit_applications" and the like -> text
   std::optional<int64_t> maximum_application_lifetime;
   std::optional<int64_t> default_application_lifetime;
+  std::optional<CapacityPriorityAccess> priority_access;  // acl_application_max_priority
   /// The first value that cannot be read; Hadoop meets it when it sets the queue up.
   CapacityProblem problem;
   FL_FIELDS(queues, capacity, maximum_capacity, am_percent, user_limit, user_limit_factor, maximum_applications,
@@ -91,7 +107,7 @@ struct CapacityQueueSettings {
             ordering_policy, size_based_weight, default_application_priority, user_weights, accessible_labels,
             default_label_expression, disable_preemption, intra_queue_disable_preemption, auto_creation,
             auto_creation_legacy, max_queues, maximum_queue_depth, auto_removal, allow_zero_capacity_sum, reservable,
-            acls, maximum_application_lifetime, default_application_lifetime, problem)
+            acls, maximum_application_lifetime, default_application_lifetime, priority_access, problem)
 };
 
 /// The keys of one path: its own, and those for queues that are made below it (auto-queue-creation-v2.template.*,
@@ -175,6 +191,9 @@ struct CapacityQueues {
   bool json_mapping_chosen = false;               // mapping-rule-format
   bool application_mapping_chosen = false;        // queue-placement-rules names app-name (3.3.x)
   CapacityPreemption preemption;
+  bool workflow_override = false;  // workflow-priority-mappings-override.enable
+  /// workflow-priority-mappings: by the path of a queue, then by workflow.
+  std::map<std::string, std::map<std::string, int32_t>> workflow_priorities;
   std::map<std::string, CapacityQueueKeys> queues;  // by path, those not in the tree included
   /// Labels named below a path's accessible-node-labels, "" with them.
   std::map<std::string, std::set<std::string>> configured_labels;
@@ -185,7 +204,8 @@ struct CapacityQueues {
             node_locality_delay, rack_locality_additional_delay, rack_locality_full_reset, offswitch_per_heartbeat,
             assign_multiple, max_assign_per_heartbeat, continue_looking, asynchronous, legacy_queue_mode, user_metrics,
             maximum_queue_depth, queue_expiration_seconds, mapping_override, mapping, json_mapping, json_mapping_chosen,
-            application_mapping_chosen, preemption, queues, configured_labels, problem)
+            application_mapping_chosen, preemption, workflow_override, workflow_priorities, queues, configured_labels,
+            problem)
 };
 
 }  // namespace fairlead::model

@@ -46,6 +46,13 @@ Queue QueueOf(const QueueConfig& written) {
   return queue;
 }
 
+void AddPriorityList(const CapacityQueues& file, Queue& queue) {
+  const auto keys = file.queues.find(queue.name);
+  if (keys == file.queues.end()) return;
+  const auto list = keys->second.own.acls.find("acl_application_max_priority");
+  if (list != keys->second.own.acls.end()) queue.priority_list = list->second;
+}
+
 /// Places of `queues`, in the order of `key`; equal ones as they stand.
 template <class Key>
 std::vector<uint32_t> Sorted(const std::vector<Queue>& queues, Key key) {
@@ -69,6 +76,9 @@ QueueSet::QueueSet(const QueueTree& file)
     : lists_always_hold_(!file.capacity.has_value()), negative_priorities_(file.capacity.has_value()) {
   queues_.reserve(file.queues.size());
   for (const QueueConfig& written : file.queues) queues_.push_back(QueueOf(written));
+  if (file.capacity) {
+    for (Queue& queue : queues_) AddPriorityList(*file.capacity, queue);
+  }
   by_name_ = Sorted(queues_, NameOf);
   by_last_part_ = Sorted(queues_, LastPartOf);
   any_largest_ = std::ranges::any_of(queues_, [](const Queue& queue) { return queue.largest.has_value(); });

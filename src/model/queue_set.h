@@ -36,6 +36,7 @@ class QueueSet {
     std::optional<double> max_am_share;
     std::optional<int32_t> priority;
     std::optional<int64_t> start_time;  // milliseconds since 1970
+    std::string priority_list = "*";    // acl_application_max_priority
   };
 
   /// O(queues log queues).

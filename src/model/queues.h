@@ -9,6 +9,7 @@
 
 #include "base/fields.h"
 #include "base/time.h"
+#include "model/access_list.h"
 #include "model/capacity_queues.h"
 #include "model/resources.h"
 #include "model/wishes.h"
@@ -29,13 +30,6 @@ struct ConfiguredResources {
   /// Value of types that are not named: 0 for minima, INT64_MAX for maxima.
   int64_t unnamed = 0;
   FL_FIELDS(absolute, percent, unnamed)
-};
-
-struct AccessList {
-  bool everybody = false;
-  std::vector<std::string> users;
-  std::vector<std::string> groups;
-  FL_FIELDS(everybody, users, groups)
 };
 
 /// One <queue> or <pool>, by its full name ("root.a.b"). Values not set are inherited or defaulted by the profile.

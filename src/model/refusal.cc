@@ -50,6 +50,10 @@ std::string_view EnumName(Refusal refusal) {
       return "LABELS_UNKNOWN";
     case Refusal::kLabelNodes:
       return "LABEL_NODES";
+    case Refusal::kPriorityAccess:
+      return "PRIORITY_ACCESS";
+    case Refusal::kWorkflowPriorityAccess:
+      return "WORKFLOW_PRIORITY_ACCESS";
     case Refusal::kTooManyKeys:
       return "TOO_MANY_KEYS";
     case Refusal::kTooManySizes:

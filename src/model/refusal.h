@@ -100,6 +100,9 @@ enum class Refusal : uint8_t {
   kLabelInUse,        // label, queue
   kLabelsUnknown,     // label
   kLabelNodes,        // nodes
+  // Priorities that are not everybody's; numbers: the priority.
+  kPriorityAccess,          // user, application
+  kWorkflowPriorityAccess,  // user, application: by its workflow
 };
 std::string_view EnumName(Refusal refusal);
 

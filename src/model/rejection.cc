@@ -2,6 +2,13 @@
 
 namespace fairlead::model {
 
+std::string PriorityAccessText(const Refused& refused) {
+  const auto name = [&](size_t i) { return i < refused.names.size() ? refused.names[i] : std::string(); };
+  const std::string priority = refused.numbers.empty() ? "" : std::to_string(refused.numbers[0]);
+  return "org.apache.hadoop.security.AccessControlException: User " + name(0) +
+         " (auth:SIMPLE) does not have permission to submit/update " + name(1) + " for {Priority: " + priority + "}";
+}
+
 std::string RejectionText(const Refused& refused) {
   using enum Refusal;
   const auto name = [&](size_t i) { return i < refused.names.size() ? refused.names[i] : std::string(); };
@@ -25,6 +32,9 @@ std::string RejectionText(const Refused& refused) {
       return "Cannot submit application " + name(0) + " to queue " + name(1) +
              " because it has zero amount of resource for a requested resource! Invalid requested AM resources: " +
              name(2);
+    case kWorkflowPriorityAccess:
+      return "Failed to submit application " + name(1) + " submitted by user " + name(0) +
+             " reason: " + PriorityAccessText(refused);
     default:
       return ToString(refused);
   }

@@ -285,7 +285,9 @@ struct SetPriority {
   CallToken call = 0;
   ApplicationId app;
   int32_t priority = 0;
-  FL_FIELDS(call, app, priority)
+  std::string user{};  // who asks for it
+  std::vector<std::string> groups{};
+  FL_FIELDS(call, app, priority, user, groups)
 };
 struct SetLifetime {
   static constexpr std::string_view kName = "set_lifetime";

@@ -119,8 +119,9 @@ struct AppAdded {
   SessionTraits session;
   std::string name{};           // of the application
   bool priority_given = false;  // else the queue's default counts
+  std::vector<std::string> tags{};
   FL_FIELDS(app, id, queue, user, groups, priority, place, recovering, unmanaged, submitted, master_asks, token,
-            session, name, priority_given)
+            session, name, priority_given, tags)
 };
 struct AttemptAdded {
   static constexpr std::string_view kName = "attempt_added";
@@ -206,7 +207,9 @@ struct AppPriority {
   AppIndex app;
   int32_t priority = 0;
   uint64_t token = 0;  // comes back in PriorityAnswered
-  FL_FIELDS(app, priority, token)
+  std::string user{};  // who asks for it
+  std::vector<std::string> groups{};
+  FL_FIELDS(app, priority, token, user, groups)
 };
 /// A granted container changes its size (container update).
 struct ContainerResized {

@@ -48,6 +48,8 @@ std::map<std::string, std::string> SiteKeys(const config::HadoopConf& conf) {
   std::vector<std::string> names = {"yarn.scheduler.minimum-allocation-mb",
                                     "yarn.scheduler.minimum-allocation-vcores",
                                     "yarn.cluster.max-application-priority",
+                                    "yarn.acl.enable",
+                                    "yarn.workflow-id.tag-prefix",
                                     "yarn.node-labels.enabled",
                                     "yarn.resourcemanager.node-labels.am.allow-non-exclusive-allocation",
                                     "yarn.scheduler.include-port-in-node-name"};

@@ -84,6 +84,7 @@ void Apps::Place(const App& app, uint64_t token, bool recovered) {
   added.priority = app.submission.priority;
   added.priority_given = recovered || app.submission.priority_given;
   added.name = app.submission.name;
+  added.tags = app.submission.tags;
   added.place = !recovered;
   added.recovering = recovered;
   added.unmanaged = app.submission.unmanaged;
@@ -176,7 +177,9 @@ void Apps::Refused(const PlacementAsked& asked, uint64_t, const model::Refused& 
   App& app = At(asked.app);
   app.in_scheduler = false;
   if (!asked.recovered) {
-    if (refused.why == Refusal::kNoGroups || refused.why == Refusal::kBadPlacement) {  // placement throws
+    // Placement throws, and so does the check of the priority that follows it.
+    if (refused.why == Refusal::kNoGroups || refused.why == Refusal::kBadPlacement ||
+        refused.why == Refusal::kPriorityAccess) {
       for (const model::rm::CallToken call : app.TakeWaiting(WaitsFor::kSubmitted)) context_.Refuse(call, refused);
       return Forget(app);
     }
@@ -531,7 +534,7 @@ void Apps::On(const model::rm::SetPriority& event) {
   }
   const int32_t priority = PriorityOf(event.priority, context_);
   context_.Await(event.call, PriorityAsked{app->index, priority});
-  context_.Tell(model::scheduler::AppPriority{app->index, priority, event.call});
+  context_.Tell(model::scheduler::AppPriority{app->index, priority, event.call, event.user, event.groups});
 }
 
 void Apps::On(const model::scheduler::PriorityAnswered& effect) {

@@ -468,6 +468,21 @@ TEST_F(World, WhoseGroupsAreUnknownIsRefusedAtOnce) {
   EXPECT_EQ(core_->FindApp({1000, 1}), nullptr);
 }
 
+// RMAppManager throws over the submission's own priority, and rejects over that of its workflow later.
+TEST_F(World, APriorityThatAUserMayNotHaveIsRefusedAtOnceAndThatOfAWorkflowFailsTheApplication) {
+  scheduler_.reject = {Refusal::kPriorityAccess, {"ann", "application_1000_0001"}, {}, {4}};
+  Do(m::Submit{1, AnApp(1)});
+  EXPECT_EQ(Why(), Refusal::kPriorityAccess);
+  EXPECT_EQ(core_->FindApp({1000, 1}), nullptr);
+  scheduler_.reject = {Refusal::kWorkflowPriorityAccess, {"ann", "application_1000_0001"}, {}, {4}};
+  Do(m::Submit{2, AnApp(1)});
+  EXPECT_EQ(StateOf(1), AppState::kFailed);
+  EXPECT_EQ(Core::VisibleDiagnostics(*core_->FindApp({1000, 1})),
+            "Failed to submit application application_1000_0001 submitted by user ann reason: "
+            "org.apache.hadoop.security.AccessControlException: User ann (auth:SIMPLE) does not have permission to "
+            "submit/update application_1000_0001 for {Priority: 4}");
+}
+
 TEST_F(World, SecondSubmissionOfAnIdIsSilentlyFine) {
   Do(m::Submit{1, AnApp(1)});
   Do(m::Submit{2, AnApp(1)});

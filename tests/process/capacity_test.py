@@ -19,8 +19,10 @@ import registry  # noqa: E402
 peers.BINARY = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build")) / "fairlead"
 QUEUES = (("root.queues", "alpha,beta"), ("root.alpha.capacity", "50"), ("root.beta.capacity", "50"), ("maximum-am-resource-percent", "1"),
           ("root.accessible-node-labels.fast.capacity", "100"), ("root.alpha.accessible-node-labels", "fast"),
-          ("root.alpha.accessible-node-labels.fast.capacity", "100"), ("root.beta.accessible-node-labels", " "))
-SITE = (("yarn.node-labels.enabled", "true"), ("yarn.admin.acl", "root"), ("yarn.scheduler.configuration.store.class", "memory"))
+          ("root.alpha.accessible-node-labels.fast.capacity", "100"), ("root.beta.accessible-node-labels", " "),
+          ("root.beta.acl_application_max_priority", "[user=root max_priority=3 default_priority=2] [user=chief max_priority=9]"),
+          ("workflow-priority-mappings", "nightly:root.beta:1"), ("workflow-priority-mappings-override.enable", "true"))
+SITE = (("yarn.node-labels.enabled", "true"), ("yarn.acl.enable", "true"), ("yarn.cluster.max-application-priority", "10"), ("yarn.admin.acl", "root"), ("yarn.scheduler.configuration.store.class", "memory"))
 
 
 class Rest(unittest.TestCase):
@@ -116,6 +118,21 @@ class Rest(unittest.TestCase):
         self.assertEqual(told(what="scheduler/app-activities/some")["diagnostic"], "Cannot find application with given appId")
         self.assertEqual(told(what="scheduler/app-activities/application_1_0001")["diagnostic"],
                          "fail to get application activities after finished")
+
+    def test_priorities_are_those_of_the_users_group_and_of_the_workflow(self):
+        told = "org.apache.hadoop.security.AccessControlException: User root (auth:SIMPLE) does not have permission to submit/update {} for {{Priority: {}}}"
+        app, status, text = self.submit("root.beta", priority=4)
+        self.assertEqual(status, 400, text)
+        self.assertIn(told.format(app, 4), text)
+        app, status, text = self.submit("root.beta", priority=3)
+        self.assertEqual(status, 202, text)
+        self.cluster.wait(lambda: self.cluster.app(app)["state"] == "ACCEPTED", "an application that waits")
+        status, text = self.ask("PUT", f"apps/{app}/priority", json.dumps({"priority": 5}))
+        self.assertIn(told.format(app, 5), text)
+        self.assertEqual(self.cluster.app(app)["priority"], 3)
+        app, status, text = self.submit("root.beta", priority=3, **{"application-tags": {"tag": ["workflowid:nightly"]}})
+        self.assertEqual(status, 202, text)
+        self.assertEqual(self.cluster.app(app)["priority"], 1)
 
     def test_xml_of_another_root_changes_no_queues(self):
         self.assertIn('unexpected element (uri:"", local:"foo")', self.refusal("PUT", "scheduler-conf", "<foo/>", kind="application/xml"))

@@ -123,6 +123,10 @@ RemoteException ExceptionOf(const model::Refused& refused) {
     case kAccessLists:
       return Yarn(std::string(ex::kAccessControl) + ": User " + about.name(0) + " does not have permission to submit " +
                   about.name(1) + " to queue " + about.name(2) + " denied by ACL for queue " + about.name(3));
+    case kPriorityAccess:
+      return Yarn(model::PriorityAccessText(refused));
+    case kWorkflowPriorityAccess:
+      return Yarn(model::RejectionText(refused));
     case kNotStored:
       return Yarn("Application " + about.name(0) +
                   " is not accepted: the state store could not keep it: " + about.name(1));

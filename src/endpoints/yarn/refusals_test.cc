@@ -13,7 +13,7 @@ using model::Resources;
 TEST(Refusals, EachReasonHasItsOwnNameAndSentence) {
   std::set<std::string_view> names;
   std::set<std::string> sentences;
-  for (int value = 0; value <= static_cast<int>(Refusal::kBadQueues); ++value) {
+  for (int value = 0; value <= static_cast<int>(Refusal::kWorkflowPriorityAccess); ++value) {
     const auto why = static_cast<Refusal>(value);
     model::Refused refused{why, {"one", "two", "three", "four"}, {}, {1, 2}};
     const bool says_more = why == Refusal::kUnknownQueue || why == Refusal::kQueueFull || why == Refusal::kNotALeaf;

@@ -595,6 +595,8 @@ void ClientService::SetPriority(const Call& call, const w::UpdateApplicationPrio
   event.app = id;
   event.priority = request.application_priority.Priority();
   if (!RequireChangeable(call, id, ChangeOf(operations::kSetPriority, id))) return;
+  event.user = call.caller.user;
+  event.groups = manager_.access().Of(event.user).groups;
   batches_.Ask(std::move(event),
                [this, to = call.token, id, user = WhoActs(call.caller), peer = call.peer.host](const auto& effect) {
                  if (Refused(to, effect)) return;

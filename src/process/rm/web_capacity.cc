@@ -103,7 +103,7 @@ Document AclsDocument(const Sources& facts, const QueueView& queue) {
   };
   Document::List list;
   list.push_back(acl("ADMINISTER_QUEUE", AclText(configured ? configured->administer : std::nullopt, root)));
-  list.push_back(acl("APPLICATION_MAX_PRIORITY", "*"));
+  list.push_back(acl("APPLICATION_MAX_PRIORITY", configured ? configured->priority_list : "*"));
   list.push_back(acl("SUBMIT_APP", AclText(configured ? configured->submit : std::nullopt, root)));
   return Document::Object().Add("queueAcl", Document(std::move(list)));
 }

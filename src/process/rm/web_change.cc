@@ -209,6 +209,8 @@ void Web::SetPriority(const http::Request& request, const App& app, const Reply&
   if (!MayChange(change, app)) return;
   m::SetPriority event;
   event.app = app.submission.id;
+  event.user = http::CallerOf(request);
+  event.groups = manager_.access().Of(event.user).groups;
   event.priority = endpoints::rest::SmallNumber(*body, "priority", 0);
   manager_.batches().Ask(std::move(event), [change, id = app.submission.id, this](const auto& effect) {
     if (change.Refused(effect)) return;

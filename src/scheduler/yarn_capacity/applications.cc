@@ -8,6 +8,7 @@
 #include "scheduler/yarn_capacity/dynamic.h"
 #include "scheduler/yarn_capacity/managed.h"
 #include "scheduler/yarn_capacity/placement.h"
+#include "scheduler/yarn_capacity/priorities.h"
 #include "scheduler/yarn_capacity/runnability.h"
 #include "scheduler/yarn_capacity/setup.h"
 
@@ -94,16 +95,6 @@ void FinishAbove(Books& books, QueueId leaf) {
   });
 }
 
-/// CapacityScheduler.checkAndGetApplicationPriority.
-int32_t PriorityFor(const Books& books, bool given, int32_t asked, const std::string& queue) {
-  int32_t priority = asked;
-  if (!given) {
-    const QueueId id = books.queues.Find(queue);
-    priority = id.valid() && books.queues[id].leaf ? books.queues[id].settings.default_application_priority : 0;
-  }
-  return std::min(priority, books.config.max_application_priority);
-}
-
 /// Where a submission goes: the queue's name, and whether the rules put it there.
 struct Target {
   std::string queue;
@@ -130,6 +121,66 @@ void Add(Books& books, const ms::AppAdded& event, QueueId queue, int32_t priorit
   books.app_priority[event.app.value] = priority;
 }
 
+/// The priority that a submission gets by itself. One that is known from the store was checked when it came.
+Priority PriorityOf(const Books& books, const ms::AppAdded& event, const std::string& queue) {
+  if (event.recovering) return {std::min(event.priority, books.config.max_application_priority), true};
+  const std::optional<int32_t> asked = event.priority_given ? std::optional(event.priority) : std::nullopt;
+  return PriorityFor(books, asked, queue, {event.user, event.groups});
+}
+
+void RefusePriority(Books& books, const ms::AppAdded& event, Refusal why, const Priority& priority) {
+  books.Emit(ms::CallRefused{event.token, {why, {event.user, ToString(event.id)}, {}, {priority.value}}});
+}
+
+/// The leaf that takes the submission; none: it was refused.
+QueueId FindLeaf(Books& books, const ms::AppAdded& event, const Target& target) {
+  if (books.queues[books.queues.root()].apps_below >= books.file.maximum_applications && !event.recovering) {
+    Refuse(books, event.token, Refusal::kQueueFull,
+           {"root", "Maximum system application limit reached, cannot accept submission of application: there are " +
+                        std::to_string(books.file.maximum_applications) +
+                        "; wait until one ends, or raise maximum-applications"});
+    return {};
+  }
+  CapacityProblem problem;
+  const QueueId queue = FindOrMake(books, target, problem);
+  if (problem) {
+    Refuse(books, event.token, Refusal::kBadQueueName, {target.queue, problem.message});
+    return {};
+  }
+  if (queue.valid() && books.queues[queue].leaf) return queue;
+  std::vector<std::string> about = {target.queue};
+  if (event.recovering) {
+    about.push_back(LostOnRecovery(target.queue, queue.valid() ? "is no longer a leaf queue" : "no longer exists"));
+  }
+  Refuse(books, event.token, queue.valid() ? Refusal::kNotALeaf : Refusal::kUnknownQueue, std::move(about));
+  return {};
+}
+
+/// Whether the leaf takes the submission, with the priority that its workflow has there; else it was refused.
+bool Admit(Books& books, const ms::AppAdded& event, const Target& target, QueueId queue, Priority& priority) {
+  if (event.recovering) {
+    SubmitAgain(books, queue, event.user);
+    return true;
+  }
+  if (!target.placed && IsMadeByManaged(books, books.queues[queue])) {
+    Refuse(books, event.token, Refusal::kQueueFull,
+           {books.queues[queue].path,
+            "Queue " + books.queues[queue].path +
+                " takes what queue mappings place there alone: Queue mapping does not exist for user " + event.user});
+    return false;
+  }
+  if (const std::optional<int32_t> mapped = WorkflowPriority(books, event.tags, queue)) {
+    priority = PriorityFor(books, mapped, books.queues[queue].path, {event.user, event.groups});
+    if (!priority.allowed) {
+      RefusePriority(books, event, Refusal::kWorkflowPriorityAccess, priority);
+      return false;
+    }
+  }
+  const std::string refused = Submit(books, queue, event.user, target.queue);
+  if (!refused.empty()) Refuse(books, event.token, Refusal::kQueueFull, {books.queues[queue].path, refused});
+  return refused.empty();
+}
+
 }  // namespace
 
 void Apply(Books& books, const ms::AppAdded& event) {
@@ -142,43 +193,18 @@ void Apply(Books& books, const ms::AppAdded& event) {
       target = {placement.path, true, placement.path.substr(placement.path.rfind('.') + 1)};
     }
   }
-  const int32_t priority = PriorityFor(books, event.priority_given, event.priority, target.short_name);
-  if (books.queues[books.queues.root()].apps_below >= books.file.maximum_applications && !event.recovering) {
-    return Refuse(
-        books, event.token, Refusal::kQueueFull,
-        {"root", "Maximum system application limit reached, cannot accept submission of application: there are " +
-                     std::to_string(books.file.maximum_applications) +
-                     "; wait until one ends, or raise maximum-applications"});
-  }
-  CapacityProblem problem;
-  const QueueId queue = FindOrMake(books, target, problem);
-  if (problem) return Refuse(books, event.token, Refusal::kBadQueueName, {target.queue, problem.message});
-  if (!queue.valid() || !books.queues[queue].leaf) {
-    std::vector<std::string> about = {target.queue};
-    if (event.recovering) {
-      about.push_back(LostOnRecovery(target.queue, queue.valid() ? "is no longer a leaf queue" : "no longer exists"));
-    }
-    return Refuse(books, event.token, queue.valid() ? Refusal::kNotALeaf : Refusal::kUnknownQueue, std::move(about));
-  }
-  if (event.recovering) {
-    SubmitAgain(books, queue, event.user);
-  } else if (!target.placed && IsMadeByManaged(books, books.queues[queue])) {
-    return Refuse(books, event.token, Refusal::kQueueFull,
-                  {books.queues[queue].path, "Queue " + books.queues[queue].path +
-                                                 " takes what queue mappings place there alone: Queue mapping does not "
-                                                 "exist for user " +
-                                                 event.user});
-  } else if (const std::string refused = Submit(books, queue, event.user, target.queue); !refused.empty()) {
-    return Refuse(books, event.token, Refusal::kQueueFull, {books.queues[queue].path, refused});
-  }
-  Add(books, event, queue, priority);
+  Priority priority = PriorityOf(books, event, target.short_name);
+  if (!priority.allowed) return RefusePriority(books, event, Refusal::kPriorityAccess, priority);
+  const QueueId queue = FindLeaf(books, event, target);
+  if (!queue.valid() || !Admit(books, event, target, queue, priority)) return;
+  Add(books, event, queue, priority.value);
   // The master's size and partition count from the attempt on.
   books.master_asks[event.app.value] =
       event.master_asks.empty() || event.unmanaged
           ? MasterAsk{books.minimum(), kNoLabel}
           : MasterAsk{event.master_asks.front().capability, books.partitions.Intern(event.master_asks.front().label)};
   ms::AppAccepted accepted{event.app, books.queues[queue].path, true, event.token};
-  accepted.priority = priority;
+  accepted.priority = priority.value;
   books.Emit(accepted);
 }
 
@@ -369,10 +395,16 @@ void Apply(Books& books, const ms::AppMoved& event) {
 /// CapacityScheduler.updateApplicationPriority: the priority of the submission is what a new one is compared with.
 void Apply(Books& books, const ms::AppPriority& event) {
   if (!books.apps.Alive(event.app)) return Refuse(books, event.token, Refusal::kUnknownApplication);
-  const int32_t priority = PriorityFor(books, true, event.priority, "");
+  const hadoop::App& app = books.apps[event.app];
+  const auto [priority, allowed] =
+      PriorityFor(books, event.priority, books.queues[app.queue].path, {event.user, event.groups});
+  if (!allowed) {
+    return books.Emit(
+        ms::CallRefused{event.token, {Refusal::kPriorityAccess, {event.user, ToString(app.id)}, {}, {priority}}});
+  }
   const AttemptId id = books.apps.Current(event.app);
   if (books.app_priority[event.app.value] != priority && id.valid()) {
-    Leaf& leaf = books.queues[books.apps[event.app].queue].own;
+    Leaf& leaf = books.queues[app.queue].own;
     const bool active = leaf.active.Remove(id);
     if (!active) leaf.pending.Remove(id);
     books.attempts[id].priority = priority;

@@ -90,6 +90,8 @@ base::Result<YarnCapacityConfig> ReadConfig(const Keys& keys, std::string_view v
              config.minimum_allocation[type]);
   }
   read.Int("yarn.cluster.max-application-priority", config.max_application_priority);
+  read.Bool("yarn.acl.enable", config.access_lists);
+  if (const auto tag = keys.find("yarn.workflow-id.tag-prefix"); tag != keys.end()) config.workflow_tag = tag->second;
   read.Bool("yarn.node-labels.enabled", config.node_labels);
   read.Bool("yarn.resourcemanager.node-labels.am.allow-non-exclusive-allocation", config.masters_on_shared_partitions);
   read.Bool("yarn.scheduler.include-port-in-node-name", config.include_port_in_node_name);

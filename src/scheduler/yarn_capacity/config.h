@@ -94,6 +94,8 @@ std::optional<Quirks> QuirksOf(std::string_view version);
 struct YarnCapacityConfig {
   model::Resources minimum_allocation = model::Resources::Of(1024, 1);  // yarn.scheduler.minimum-allocation-*
   int32_t max_application_priority = 0;                                 // yarn.cluster.max-application-priority
+  bool access_lists = false;                                            // yarn.acl.enable
+  std::string workflow_tag = "workflowid:";                             // yarn.workflow-id.tag-prefix
   bool node_labels = false;                                             // yarn.node-labels.enabled
   bool masters_on_shared_partitions = false;  // yarn.resourcemanager.node-labels.am.allow-non-exclusive-allocation
   bool include_port_in_node_name = false;     // yarn.scheduler.include-port-in-node-name
@@ -105,8 +107,9 @@ struct YarnCapacityConfig {
   int64_t epoch = 0;  // of the resource manager, part of container ids
   int64_t seed = 1;   // of the nodes at which passes of asynchronous scheduling start
   Quirks quirks;
-  FL_FIELDS(minimum_allocation, max_application_priority, node_labels, masters_on_shared_partitions,
-            include_port_in_node_name, cap_at_largest_node, timed_passes, epoch, seed, quirks)
+  FL_FIELDS(minimum_allocation, max_application_priority, access_lists, workflow_tag, node_labels,
+            masters_on_shared_partitions, include_port_in_node_name, cap_at_largest_node, timed_passes, epoch, seed,
+            quirks)
 };
 
 /// Reads the keys above; an unreadable or impossible value gives an error that names the key and what to write.

@@ -44,13 +44,15 @@ struct QueueSettings {
   float master_percent = 0;
   float minimum_allocation_factor = 0;
   int32_t default_application_priority = 0;
+  std::vector<model::CapacityPriorityGroup> priority_groups;  // the highest first
 
   bool intra_queue_disabled() const { return intra_disabled_above || preemption_disabled; }
   /// QueueNodeLabelsSettings.isAccessibleToPartition.
   bool Accesses(PartitionId id) const { return any_label || id == kNoLabel || accessible.contains(id); }
   FL_STATE(labels, any_label, accessible, has_default_label, default_label, minimum, maximum, absolute,
            maximum_allocation, priority, max_parallel_apps, preemption_disabled, intra_disabled_above, user_weights,
-           by_priority, allow_zero_sum, master_percent, minimum_allocation_factor, default_application_priority)
+           by_priority, allow_zero_sum, master_percent, minimum_allocation_factor, default_application_priority,
+           priority_groups)
 };
 
 /// What only a leaf has.

@@ -167,6 +167,7 @@ class SetUpQueue {
         id_(id),
         queue_(books.queues[id]),
         managed_(IsMadeByManaged(books, queue_)),
+        made_now_(queue_.dynamic && !queue_.has_state),
         keys_(KeysOf(books, queue_)) {}
 
   CapacityProblem Run() {
@@ -482,6 +483,7 @@ class SetUpQueue {
       leaf.max_apps = books_.file.global_queue_max_application;
     }
     SetMaximumApplications(books_, queue_, kNoLabel, false);
+    if (CapacityProblem problem = PriorityGroups()) return problem;
     if (!to().default_label.empty() && !to().any_label) {
       const PartitionId label = books_.partitions.Intern(to().default_label);
       if (!to().accessible.contains(label)) {
@@ -500,6 +502,22 @@ class SetUpQueue {
       }
     }
     leaf.users.SetWeights(to().user_weights);
+    return {};
+  }
+
+  /// AppPriorityACLsManager.addPrioirityACLs: a leaf made on demand has groups from the next reading of the file on
+  /// (CapacitySchedulerQueueManager.setQueueAcls).
+  CapacityProblem PriorityGroups() {
+    to().priority_groups.clear();
+    if (!keys_.priority_access) return {};
+    if (keys_.priority_access->problem) return keys_.priority_access->problem;
+    if (made_now_) return {};
+    std::vector<model::CapacityPriorityGroup> groups = keys_.priority_access->groups;
+    for (model::CapacityPriorityGroup& group : groups) {
+      group.most = std::min(group.most, books_.config.max_application_priority);
+    }
+    std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) { return a.most > b.most; });
+    to().priority_groups = std::move(groups);
     return {};
   }
 
@@ -527,7 +545,8 @@ class SetUpQueue {
   Books& books_;
   QueueId id_;
   Queue& queue_;
-  const bool managed_;  // made in the older way
+  const bool managed_;   // made in the older way
+  const bool made_now_;  // on demand
   const CapacityQueueSettings keys_;
 };
 
