@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/time.h"
 #include "model/capacity_queues.h"
 #include "model/resources.h"
 
@@ -51,6 +53,29 @@ struct CapacityUser {
   bool active = false;
 };
 
+/// What the scheduler did lately (SchedulerHealth).
+struct CapacityHealth {
+  /// The last one of a kind; names are empty before there was one.
+  struct Last {
+    std::string node;  // "host:port"
+    std::string container;
+    std::string queue;
+  };
+  /// All of a kind in the last run.
+  struct Sum {
+    int64_t count = 0;
+    model::Resources resources;
+  };
+  std::optional<base::Instant> last_run;
+  Last allocation;
+  Last release;
+  Last preemption;
+  Last reservation;
+  Sum released;
+  Sum allocated;
+  Sum reserved;
+};
+
 // Large on purpose: one field for each thing that Hadoop shows of a queue.
 struct CapacityView {
   model::CapacityQueueState state = model::CapacityQueueState::kRunning;
@@ -78,6 +103,7 @@ struct CapacityView {
   float masters_share = 0;
   int32_t default_priority = 0;
   std::map<std::string, CapacityUser> users;
+  std::optional<CapacityHealth> health;  // of the root: the scheduler's
 };
 
 }  // namespace fairlead::scheduler

@@ -134,6 +134,13 @@ class Rest(unittest.TestCase):
         self.assertEqual(status, 202, text)
         self.assertEqual(self.cluster.app(app)["priority"], 1)
 
+    def test_the_schedulers_xml_says_the_kind_of_a_queue_as_jaxb_does(self):
+        request = urllib.request.Request(self.cluster.page("/ws/v1/cluster/scheduler?user.name=root"), headers={"Accept": "application/xml"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            text = answer.read().decode()
+        self.assertIn('<schedulerInfo xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="capacityScheduler">', text)
+        self.assertIn('<queue xsi:type="capacitySchedulerLeafQueueInfo">', text)
+
     def test_xml_of_another_root_changes_no_queues(self):
         self.assertIn('unexpected element (uri:"", local:"foo")', self.refusal("PUT", "scheduler-conf", "<foo/>", kind="application/xml"))
 

@@ -78,7 +78,7 @@ void Document::AppendJson(std::string& out) const {
     for (const auto& [name, value] : *fields) {
       if (!first) out += ',';
       first = false;
-      base::AppendJsonString(out, name);
+      base::AppendJsonString(out, name == kType ? "type" : name);
       out += ':';
       value.AppendJson(out);
     }
@@ -95,15 +95,21 @@ void Document::AppendJson(std::string& out) const {
   }
 }
 
-void Document::AppendXml(std::string& out, std::string_view name) const {
+// As JAXB declares the name space: where it is needed first, for all that is inside.
+void Document::AppendXml(std::string& out, std::string_view name, bool declared) const {
   if (const auto* list = std::get_if<List>(&value_)) {
-    for (const Document& item : *list) item.AppendXml(out, name);
+    for (const Document& item : *list) item.AppendXml(out, name, declared);
     return;
   }
   const auto* fields = std::get_if<Fields>(&value_);
   const bool empty = std::holds_alternative<std::monostate>(value_) || (fields && fields->empty());
   out += '<';
   out += name;
+  if (fields && !empty && fields->front().first == kType) {
+    if (!declared) out += " xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"";
+    out += " xsi:type=\"" + XmlEscape(std::get<std::string>(fields->front().second.value_)) + "\"";
+    declared = true;
+  }
   if (empty) {
     out += "/>";
     return;
@@ -118,7 +124,9 @@ void Document::AppendXml(std::string& out, std::string_view name) const {
   } else if (const auto* real = std::get_if<Number>(&value_)) {
     out += real->text;
   } else if (fields) {
-    for (const auto& [field, value] : *fields) value.AppendXml(out, field);
+    for (const auto& [field, value] : *fields) {
+      if (field != kType) value.AppendXml(out, field, declared);
+    }
   }
   out += "</";
   out += name;
@@ -141,7 +149,7 @@ std::string Document::ToJson(std::string_view root) const {
 
 std::string Document::ToXml(std::string_view root) const {
   std::string out = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>";
-  AppendXml(out, root);
+  AppendXml(out, root, false);
   return out;
 }
 

@@ -41,6 +41,8 @@ class Document {
   /// Appends a field; this must be an object.
   Document& Add(std::string name, Document value) &;
   Document&& Add(std::string name, Document value) &&;
+  /// Which of several beans this object is: its field "type" in JSON, the attribute xsi:type in XML.
+  Document& Type(std::string name) { return Add(kType, std::move(name)); }
 
   /// {"root":value}; an empty `root` gives the value alone.
   std::string ToJson(std::string_view root) const;
@@ -49,7 +51,9 @@ class Document {
 
  private:
   void AppendJson(std::string& out) const;
-  void AppendXml(std::string& out, std::string_view name) const;
+  /// `declared`: an element around this one has declared xsi.
+  void AppendXml(std::string& out, std::string_view name, bool declared) const;
+  static constexpr char kType[] = "xsi:type";
 
   std::variant<std::monostate, std::string, bool, int64_t, Number, Fields, List> value_;
 };

@@ -19,6 +19,23 @@ TEST(DocumentTest, WritesBeansAsJerseyDoes) {
   EXPECT_EQ(Document::Object().ToXml("apps"), "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?><apps/>");
 }
 
+// Written by JAXB of Hadoop 3.4.3's own CapacitySchedulerInfo and CapacitySchedulerLeafQueueInfo, without white space.
+TEST(DocumentTest, WhichOfSeveralBeansAnObjectIsStandsAsJaxbWritesIt) {
+  Document leaf = Document::Object();
+  leaf.Type("capacitySchedulerLeafQueueInfo").Add("queueName", "l");
+  Document parent = Document::Object().Add("queueName", "p");
+  Document info = Document::Object();
+  info.Type("capacityScheduler").Add("queue", Document::List{parent, leaf, leaf});
+  const Document scheduler = Document::Object().Add("schedulerInfo", info);
+  EXPECT_EQ(scheduler.ToXml("scheduler"),
+            "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?><scheduler><schedulerInfo "
+            "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:type=\"capacityScheduler\"><queue><queueName>p"
+            "</queueName></queue><queue xsi:type=\"capacitySchedulerLeafQueueInfo\"><queueName>l</queueName></queue>"
+            "<queue xsi:type=\"capacitySchedulerLeafQueueInfo\"><queueName>l</queueName></queue></schedulerInfo>"
+            "</scheduler>");
+  EXPECT_EQ(leaf.ToJson(""), R"({"type":"capacitySchedulerLeafQueueInfo","queueName":"l"})");
+}
+
 TEST(DocumentTest, NumbersAreJavas) {
   EXPECT_EQ(JavaFloat(8.333334F), "8.333334");
   EXPECT_EQ(JavaFloat(0), "0.0");

@@ -13,6 +13,7 @@ namespace fairlead::process::rm {
 namespace {
 
 using endpoints::rest::Document;
+using scheduler::CapacityHealth;
 using scheduler::CapacityPartition;
 using scheduler::CapacityUser;
 using scheduler::CapacityView;
@@ -187,7 +188,7 @@ Document QueueDocument(const Sources& facts, const QueueView& queue) {
   const auto own = facts.sums.find(queue.name);
   const QueueSums sums = own == facts.sums.end() ? QueueSums{} : own->second;
   Document document = Document::Object();
-  if (queue.leaf) document.Add("type", "capacitySchedulerLeafQueueInfo");
+  if (queue.leaf) document.Type("capacitySchedulerLeafQueueInfo");
   document.Add("queuePath", queue.name)
       .Add("capacity", Percent(partition.share))
       .Add("usedCapacity", Percent(partition.used_share))
@@ -227,22 +228,33 @@ Document QueueDocument(const Sources& facts, const QueueView& queue) {
   return document;
 }
 
-/// dao/CapacitySchedulerHealthInfo: what the last run did is not kept.
-Document HealthDocument() {
-  Document::List operations;
-  for (const char* name : {"last-allocation", "last-preemption", "last-reservation", "last-release"}) {
-    operations.push_back(
-        Document::Object().Add("operation", name).Add("nodeId", "N/A").Add("containerId", "N/A").Add("queue", "N/A"));
-  }
-  Document::List details;
-  for (const char* name : {"releases", "allocations", "reservations"}) {
-    details.push_back(
-        Document::Object().Add("operation", name).Add("count", int64_t{0}).Add("resources", ResourceDocument({})));
-  }
+Document LastDocument(const char* operation, const CapacityHealth::Last& last) {
+  const auto shown = [](const std::string& text) { return text.empty() ? "N/A" : text; };
   return Document::Object()
-      .Add("lastrun", int64_t{0})
-      .Add("operationsInfo", Document(std::move(operations)))
-      .Add("lastRunDetails", Document(std::move(details)));
+      .Add("operation", operation)
+      .Add("nodeId", shown(last.node))
+      .Add("containerId", shown(last.container))
+      .Add("queue", shown(last.queue));
+}
+
+Document SumDocument(const char* operation, const CapacityHealth::Sum& sum) {
+  return Document::Object()
+      .Add("operation", operation)
+      .Add("count", sum.count)
+      .Add("resources", ResourceDocument(sum.resources));
+}
+
+/// dao/CapacitySchedulerHealthInfo.
+Document HealthDocument(const CapacityHealth& health, base::WallTime last_run) {
+  return Document::Object()
+      .Add("lastrun", last_run.ms)
+      .Add("operationsInfo", Document::List{LastDocument("last-allocation", health.allocation),
+                                            LastDocument("last-release", health.release),
+                                            LastDocument("last-preemption", health.preemption),
+                                            LastDocument("last-reservation", health.reservation)})
+      .Add("lastRunDetails",
+           Document::List{SumDocument("releases", health.released), SumDocument("allocations", health.allocated),
+                          SumDocument("reservations", health.reserved)});
 }
 
 }  // namespace
@@ -250,7 +262,8 @@ Document HealthDocument() {
 Document CapacityDocument(const CapacityFacts& given) {
   Sources facts{given, {}};
   for (const QueueView& queue : given.view.queues) facts.views.emplace(queue.name, &queue);
-  Document document = Document::Object().Add("type", "capacityScheduler");
+  Document document = Document::Object();
+  document.Type("capacityScheduler");
   const QueueView& root = facts.view.queues.front();
   const CapacityView& capacity = *root.capacity;
   const CapacityPartition& partition = capacity.partitions.at("");
@@ -266,7 +279,7 @@ Document CapacityDocument(const CapacityFacts& given) {
       .Add("isAbsoluteResource", capacity.absolute)
       .Add("queues", QueuesDocument(facts, root))
       .Add("capacities", CapacitiesDocument(facts, root))
-      .Add("health", HealthDocument())
+      .Add("health", HealthDocument(capacity.health.value_or(CapacityHealth{}), facts.last_run))
       .Add("maximumAllocation", ResourceDocument(capacity.maximum_allocation))
       .Add("queueAcls", AclsDocument(facts, root))
       .Add("queuePriority", capacity.priority)

@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "base/time.h"
 #include "endpoints/rest/document.h"
 #include "model/queue_set.h"
 #include "process/rm/summary.h"
@@ -16,6 +17,7 @@ struct CapacityFacts {
   const std::map<std::string, QueueSums>& sums;
   const model::QueueSet& queues;
   model::Resources minimum, maximum;  // of a container
+  base::WallTime last_run;            // of the scheduler; 0: never
 };
 
 /// dao/CapacitySchedulerInfo: /ws/v1/cluster/scheduler of profile `yarn-capacity`. O(queues * partitions + users).

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "process/rm/queue_names.h"
@@ -21,6 +22,7 @@ struct Facts {
   model::Resources minimum, maximum;  // of a container
   std::shared_ptr<const model::QueueSet> queues;
   std::string type;
+  base::WallTime last_run{};
 };
 
 Document QueueDocument(const Facts& facts, const QueuesBelow& below, const scheduler::QueueView& queue) {
@@ -34,7 +36,7 @@ Document QueueDocument(const Facts& facts, const QueuesBelow& below, const sched
   const auto own = facts.sums.find(queue.name);
   const QueueSums sums = own == facts.sums.end() ? QueueSums{} : own->second;
   Document document = Document::Object();
-  if (queue.leaf) document.Add("type", "fairSchedulerLeafQueueInfo");
+  if (queue.leaf) document.Type("fairSchedulerLeafQueueInfo");
   document.Add("maxApps", queue.max_running_apps <= 0 ? INT32_MAX : queue.max_running_apps)
       .Add("minResources", ResourceDocument(queue.min_share, Bounds{facts.minimum, facts.maximum}))
       .Add("maxResources", ResourceDocument(capped(queue.max_share)))
@@ -78,16 +80,21 @@ void Web::ClusterScheduler(const http::Request& request, const Reply& reply) {
               config.maximum,
               manager_.queues(),
               std::string(manager_.options().hadoop_scheduler)};
-  const bool capacity = facts.view.queues.front().capacity.has_value();
+  const std::optional<scheduler::CapacityView>& root = facts.view.queues.front().capacity;
+  const bool capacity = root.has_value();
+  if (capacity && root->health && root->health->last_run) {
+    facts.last_run.ms = manager_.now_wall().ms - (manager_.now() - *root->health->last_run).millis();
+  }
   RenderAside(request, "scheduler", reply, [facts = std::move(facts), capacity] {
     if (capacity) {
-      return Document::Object().Add(
-          "schedulerInfo", CapacityDocument({facts.view, facts.sums, *facts.queues, facts.minimum, facts.maximum}));
+      return Document::Object().Add("schedulerInfo", CapacityDocument({facts.view, facts.sums, *facts.queues,
+                                                                       facts.minimum, facts.maximum, facts.last_run}));
     }
     std::string type = facts.type;
     type.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(type.front())));
-    Document info = Document::Object().Add("type", std::move(type));
-    info.Add("rootQueue", QueueDocument(facts, GroupByParent(facts.view), facts.view.queues.front()));
+    Document info = Document::Object();
+    info.Type(std::move(type))
+        .Add("rootQueue", QueueDocument(facts, GroupByParent(facts.view), facts.view.queues.front()));
     return Document::Object().Add("schedulerInfo", std::move(info));
   });
 }

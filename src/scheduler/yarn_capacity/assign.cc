@@ -297,12 +297,25 @@ Tried TryOnce(Books& books, NodeIndex node, Decide decide) {
   return {false, std::move(proposal)};
 }
 
+/// CapacityScheduler.updateSchedulerHealth: what a heartbeat proposed last is what its run did, whether it is committed
+/// or not. A reservation that is only held on, and what goes to a shared partition, is not told.
+void NoteProposal(Books& books, const Proposal& proposal) {
+  const bool held_on = proposal.reserves && proposal.reserved.valid();
+  if (held_on || proposal.mode == Mode::kIgnore || !books.calc.Greater(books.cluster(), proposal.size, {})) return;
+  Health& health = books.health;
+  Note(books, proposal.node, books.attempts[proposal.attempt].queue, ContainerOf(books, proposal),
+       proposal.reserves ? health.reservation : health.allocation);
+  health.allocated = health.reserved = {};
+  (proposal.reserves ? health.reserved : health.allocated) = {1, proposal.size};
+}
+
 /// CapacityScheduler.allocateContainersToNode with its loop (canAllocateMore).
 void OfferNode(Books& books, NodeIndex node) {
   int32_t off_switch = 0;
   int32_t assigned = 0;
   int32_t refused = 0;
   const auto decide = [&](const Proposal& proposal) {
+    NoteProposal(books, proposal);
     if (!Commit(books, proposal)) ++refused;
   };
   Tried tried = TryOnce(books, node, decide);
@@ -332,6 +345,8 @@ void Recorded(Books& books, NodeIndex node, Pass pass) {
 
 void Apply(Books& books, const ms::NodeUpdated& event) {
   if (!books.nodes.Alive(event.node)) return;
+  books.health.run_ms = books.now_ms;
+  if (!books.file_asynchronous) books.health.allocated = books.health.reserved = {};
   NodeReport(books, event.node, event);
   if (!books.file_asynchronous) Recorded(books, event.node, [&] { OfferNode(books, event.node); });
 }

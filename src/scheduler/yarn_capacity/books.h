@@ -19,6 +19,7 @@
 #include "scheduler/shared/pool.h"
 #include "scheduler/yarn_capacity/child_order.h"
 #include "scheduler/yarn_capacity/config.h"
+#include "scheduler/yarn_capacity/health.h"
 #include "scheduler/yarn_capacity/killable.h"
 #include "scheduler/yarn_capacity/parallel.h"
 #include "scheduler/yarn_capacity/partitions.h"
@@ -114,6 +115,7 @@ struct Books {
   bool legacy_at_start = true;     // CapacitySchedulerQueueCapacityHandler reads the key once
   EffectSink* out = nullptr;
   PassRecords* records = nullptr;  // of the running step
+  Health health;
 
   int64_t now_ms = 0;
   model::CapacityQueues file;  // in force
@@ -167,6 +169,8 @@ inline PartitionId AskedLabel(const Books& books, const Container& container) {
   const auto asked = books.asked_labels.find(container.id);
   return asked == books.asked_labels.end() ? books.partitions.OfNode(container.node) : asked->second;
 }
+/// Remembers a container that was granted, reserved or that ended (SchedulerHealth).
+void Note(const Books& books, NodeIndex node, QueueId leaf, const model::ContainerId& container, Health::Last& last);
 /// Refuses the call.
 void Refuse(Books& books, uint64_t token, model::Refusal why, std::vector<std::string> names = {});
 

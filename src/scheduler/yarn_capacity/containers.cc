@@ -146,12 +146,20 @@ void Unreserve(Books& books, ContainerSlot slot) {
   books.Emit(ms::Unreserved{container.app, container.node, container.id});
 }
 
+/// AbstractLeafQueue.updateSchedulerHealthForCompletedContainer.
+static void NoteEnd(Books& books, const Container& container, int32_t exit_status) {
+  const bool preempted = exit_status == model::kExitPreempted;
+  Note(books, container.node, books.attempts[container.attempt].queue, container.id,
+       preempted ? books.health.preemption : books.health.release);
+}
+
 void DropReservation(Books& books, ContainerSlot slot) {
   const Container& container = books.containers[slot];
   const QueueId leaf = books.attempts[container.attempt].queue;
   const PartitionId partition = books.partitions.OfNode(container.node);
   const Resources size = container.resources;
   const AttemptId attempt = container.attempt;
+  NoteEnd(books, container, model::kExitAborted);
   Unreserve(books, slot);
   books.queues[leaf].own.active.Touch(attempt, false);
   Charge(books, leaf, slot, size, partition, -1);
@@ -195,6 +203,10 @@ static void ReturnRoom(Books& books, ContainerSlot slot, PartitionId partition) 
 void Complete(Books& books, ContainerSlot slot, const Ending& ending) {
   const AttemptId current = books.apps.Current(books.containers[slot].app);
   if (!current.valid()) return;
+  const bool reserved = books.containers[slot].state == ContainerState::kReserved;
+  if (books.containers[slot].live && !reserved && books.nodes.Alive(books.containers[slot].node)) {
+    NoteEnd(books, books.containers[slot], ending.exit_status);
+  }
   const NodeIndex node = books.containers[slot].node;
   const model::ContainerId id = books.containers[slot].id;
   const PartitionId partition = books.partitions.OfNode(node);
@@ -220,8 +232,14 @@ void Complete(Books& books, ContainerSlot slot, const Ending& ending) {
 
 void NodeReport(Books& books, NodeIndex node, const ms::NodeUpdated& event) {
   hadoop::NoteLaunched(books, node, event.launched);
+  CapacityHealth::Sum& released = books.health.released;
+  released = {};
   for (const ms::Completion& completion : event.completed) {
     const ContainerSlot live = FindLive(books, completion.container);
+    if (live.valid()) {
+      ++released.count;
+      released.resources += books.containers[live].resources;
+    }
     if (live.valid()) Complete(books, live, {End::kFinished, completion.exit_status, ""});
     const ContainerSlot slot = books.containers.FindOn(books.nodes[node].containers, completion.container);
     if (!slot.valid()) continue;

@@ -32,6 +32,15 @@ void Refuse(Books& books, uint64_t token, model::Refusal why, std::vector<std::s
   books.Emit(ms::CallRefused{token, {why, std::move(names), {}, {}}});
 }
 
+void Note(const Books& books, NodeIndex node, QueueId leaf, const model::ContainerId& container, Health::Last& last) {
+  const std::vector<std::string>& names = books.health.nodes;
+  // A copy that was read knows no ports.
+  const bool known = node.value < names.size() && !names[node.value].empty();
+  last.node = known ? names[node.value] : books.names.Text(books.nodes[node].host);
+  last.queue = books.queues[leaf].path;
+  last.container = container;
+}
+
 static void Apply(Books& books, const ms::QueuesReloaded& event) {
   if (const CapacityProblem problem = Reload(books, CapacityQueuesFrom(event.tree))) {
     return Refuse(books, event.token, model::Refusal::kBadQueues, {"Failed to re-init queues : " + problem.message});

@@ -10,6 +10,9 @@ using hadoop::End;
 
 void Apply(Books& books, const ms::NodeAdded& event) {
   books.nodes.Add(event, books.config.include_port_in_node_name, books.names);
+  std::vector<std::string>& names = books.health.nodes;
+  if (names.size() <= event.node.value) names.resize(event.node.value + size_t{1});
+  names[event.node.value] = event.host + ":" + std::to_string(event.port);
   const PartitionId label = event.labels.empty() ? kNoLabel : books.partitions.Intern(event.labels.front());
   books.partitions.Activate(event.node, label, event.capacity);
   UpdateCluster(books);

@@ -212,6 +212,7 @@ View QueuesOf(const Books& books) {
   View view;
   view.cluster = books.cluster();
   AddQueues(books, books.queues.root(), view);
+  view.queues.front().capacity->health = ShownOf(books.health);
   return view;
 }
 
