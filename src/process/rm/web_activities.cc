@@ -1,8 +1,8 @@
 #include "process/rm/web_activities.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
-#include <ctime>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "config/java_numbers.h"
 #include "process/rm/access.h"
+#include "process/rm/app_passes.h"
 #include "process/rm/web.h"
 #include "process/rm/web_resources.h"
 #include "scheduler/pass_records.h"
@@ -19,7 +20,8 @@
 // /ws/v1/cluster/scheduler/activities, /scheduler/bulk-activities and /scheduler/app-activities/APPLICATION
 // (dao/ActivitiesInfo, BulkActivitiesInfo, AppActivitiesInfo, AppAllocationInfo, AppRequestAllocationInfo). The next
 // pass over a node is written down for who asks, and shown to who asks again, as Hadoop does; who asks for many waits
-// for them. Why an application waits is worked out when somebody asks, so the first answer has it.
+// for them. Why an application waits is worked out when somebody asks, so the first answer has it; what passes over
+// nodes made of it follows once they were written down.
 
 namespace fairlead::process::rm {
 
@@ -28,15 +30,6 @@ using model::scheduler::Pending;
 using model::scheduler::PendingReason;
 
 namespace {
-
-/// java.util.Date.toString.
-std::string DateText(base::WallTime time) {
-  const std::time_t seconds = time.ms / 1000;
-  std::tm parts{};
-  ::localtime_r(&seconds, &parts);
-  char text[64];
-  return std::string(text, std::strftime(text, sizeof text, "%a %b %d %H:%M:%S %Z %Y", &parts));
-}
 
 /// ActivityDiagnosticConstant's sentence; empty where Hadoop has none.
 std::string_view HadoopsWords(PendingReason reason) {
@@ -299,10 +292,10 @@ std::vector<std::string> ListOf(const http::Request& request, const char* key) {
 }
 
 /// What app-activities is asked for.
-struct AppActivitiesAsked {
-  std::set<int32_t> priorities;  // empty: all
-  std::set<int64_t> request_ids;
-  bool answers = true;  // else it only has what follows written down, which needs no telling here
+struct AppActivitiesAsked : AppPassesAsked {
+  bool records = true;  // what follows is written down
+  bool answers = true;  // what was written down is told
+  size_t limit = SIZE_MAX;
 
   bool Wants(const Pending& pending) const {
     return (priorities.empty() || priorities.contains(pending.ask.priority)) &&
@@ -324,38 +317,94 @@ base::Result<std::set<Number>> NumbersOf(const http::Request& request, const cha
 /// RMWebServices.parseAppActivitiesRequiredActions.
 base::Status ReadActions(const http::Request& request, AppActivitiesAsked& asked) {
   const std::vector<std::string> actions = ListOf(request, "actions");
-  asked.answers = actions.empty();
+  asked.answers = asked.records = actions.empty();
   for (const std::string& action : actions) {
     const std::string name = base::Uppered(action);
     if (name != "REFRESH" && name != "GET")
       return base::Error{"Got invalid action: " + action + ", valid actions: [REFRESH, GET]"};
     asked.answers |= name == "GET";
+    asked.records |= name == "REFRESH";
   }
   return {};
 }
 
-base::Status CheckLimit(const http::Request& request) {
+base::Status ReadLimit(const http::Request& request, AppActivitiesAsked& asked) {
   const auto given = request.query.find("limit");
   if (given == request.query.end()) return {};
   const auto limit = config::java::ParseInteger<int32_t>(given->second);
   if (!limit) return base::Error{"limit must be integer!"};
   if (*limit <= 0) return base::Error{"limit must be greater than 0!"};
+  asked.limit = static_cast<size_t>(*limit);
+  return {};
+}
+
+/// How far back a summary looks. Hadoop fails over what is no number.
+base::Status ReadTime(const http::Request& request, AppActivitiesAsked& asked) {
+  const auto given = request.query.find("maxTime");
+  if (given == request.query.end()) return {};
+  const auto seconds = config::java::ParseReal<double>(given->second);
+  constexpr double kMost = 600;  // no pass is kept for longer
+  if (!seconds || *seconds < 0) return base::Error{"maxTime must be a number of seconds!"};
+  asked.time = base::Duration::Millis(static_cast<int64_t>(std::min(*seconds, kMost) * 1000));
   return {};
 }
 
 /// RMWebServices.getAppActivities, check by check in its order; an Error has its words.
 base::Result<AppActivitiesAsked> ReadAppActivities(const http::Request& request) {
-  if (const base::Result<bool> grouped = IsGrouped(request); !grouped.ok()) return grouped.error();
   AppActivitiesAsked asked;
+  const base::Result<bool> grouped = IsGrouped(request);
+  if (!grouped.ok()) return grouped.error();
+  asked.grouped = *grouped;
   if (const base::Status actions = ReadActions(request, asked); !actions.ok()) return actions.error();
   auto priorities = NumbersOf<int32_t>(request, "requestPriorities", "request priorities must be integers!");
   if (!priorities.ok()) return priorities.error();
   auto ids = NumbersOf<int64_t>(request, "allocationRequestIds", "allocation request Ids must be integers!");
   if (!ids.ok()) return ids.error();
-  if (const base::Status limit = CheckLimit(request); !limit.ok()) return limit.error();
+  if (const base::Status limit = ReadLimit(request, asked); !limit.ok()) return limit.error();
+  if (const base::Status time = ReadTime(request, asked); !time.ok()) return time.error();
   asked.priorities = std::move(*priorities);
   asked.request_ids = std::move(*ids);
+  const auto summarize = request.query.find("summarize");
+  asked.summarize = summarize != request.query.end() && base::Lowered(summarize->second) == "true";
   return asked;
+}
+
+/// What passes made of the application that were written down and are not too old.
+Document::List PassesOf(const App& app, const AppActivitiesAsked& asked, const ResourceManager& manager) {
+  const scheduler::PassRecords* passes = manager.scheduler().passes();
+  if (passes == nullptr) return {};
+  std::vector<const scheduler::NodePass*> kept = passes->After(0);
+  std::erase_if(kept, [&](const scheduler::NodePass* pass) {
+    return manager.now() - pass->when > scheduler::PassRecords::kKeptFor;
+  });
+  const AppOfPasses of = {
+      ToString(app.submission.id), app.submission.queue, app.submission.priority,
+      [&](model::NodeIndex index) {
+        const Node* node = manager.core().NodeAt(index);
+        return node == nullptr ? std::string() : ToString(node->address);
+      },
+      [&](base::Instant when) { return base::WallTime{manager.now_wall().ms - (manager.now() - when).millis()}; }};
+  return AppAllocations(kept, of, asked);
+}
+
+/// As many passes as there are nodes are written down: the next one of each.
+void WatchAllNodes(const ResourceManager& manager) {
+  size_t nodes = 0;
+  manager.core().ForEachNode([&](const Node& node) { nodes += node.in_scheduler ? 1 : 0; });
+  if (scheduler::PassRecords* passes = manager.scheduler().passes(); passes != nullptr) passes->WatchAny(nodes);
+}
+
+/// Why it waits now, and the passes before, the latest first.
+Document::List AllocationsOf(const App& app, const AppActivitiesAsked& asked, const ResourceManager& manager) {
+  std::vector<Pending> why = manager.scheduler().Why(app.index, manager.now());
+  const bool waits = !why.empty();
+  std::erase_if(why, [&](const Pending& pending) { return !asked.Wants(pending); });
+  Document::List allocations;
+  // Where it waits for other asks alone, nothing is told of now.
+  if (!waits || !why.empty()) allocations.push_back(AllocationDocument(app, why, manager.now_wall()));
+  for (Document& pass : PassesOf(app, asked, manager)) allocations.push_back(std::move(pass));
+  if (allocations.size() > asked.limit) allocations.resize(asked.limit);
+  return allocations;
 }
 
 }  // namespace
@@ -373,21 +422,15 @@ http::Response AppActivities(const http::Request& request, const std::string& te
   const base::Result<AppActivitiesAsked> asked = ReadAppActivities(request);
   if (!asked.ok()) return say(asked.error().message);
   if (!id.ok()) return say("Cannot find application with given appId");
+  const bool shown =
+      app != nullptr && !Core::IsCompleted(*app) && manager.access().Of(http::CallerOf(request)).May(*app, false);
+  if (shown && asked->records) WatchAllNodes(manager);
   if (!asked->answers) {
     return say("Successfully received action: " + request.query.find("actions")->second);
   }
-  const bool shown =
-      app != nullptr && !Core::IsCompleted(*app) && manager.access().Of(http::CallerOf(request)).May(*app, false);
   if (!shown) return say("fail to get application activities after finished");
-  Document::List allocations;
-  std::vector<Pending> why = manager.scheduler().Why(app->index, manager.now());
-  const bool waits = !why.empty();
-  std::erase_if(why, [&](const Pending& pending) { return !asked->Wants(pending); });
-  if (waits && why.empty()) {  // for other asks: AppActivitiesInfo has no allocations
-    return http::Rendered(request, document.Add("allocations", Document(Document::List{})), "appActivities");
-  }
-  allocations.push_back(AllocationDocument(*app, why, now));
-  return http::Rendered(request, document.Add("allocations", Document(std::move(allocations))), "appActivities");
+  return http::Rendered(request, document.Add("allocations", Document(AllocationsOf(*app, *asked, manager))),
+                        "appActivities");
 }
 
 }  // namespace fairlead::process::rm
