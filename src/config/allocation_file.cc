@@ -44,6 +44,7 @@ const std::vector<std::string> kTopElements = {"queue",
                                                "defaultFairSharePreemptionTimeout",
                                                "defaultMinSharePreemptionTimeout",
                                                "defaultFairSharePreemptionThreshold"};
+const std::vector<std::string> kLimitElements = {"maxRunningApps", "maxResources"};
 const std::vector<std::string> kQueueElements = {"queue",
                                                  "minResources",
                                                  "maxResources",
@@ -316,7 +317,9 @@ void Parser::Top(const Node& node) {
     tree.default_min_share_preemption_timeout = Seconds(node);
   } else if (tag == "defaultFairSharePreemptionThreshold") {
     tree.default_fair_share_preemption_threshold = Float(node, 0.0, 1.0);
-  } else if (!tag.starts_with("reservation-")) {
+  } else if (tag.starts_with("reservation-")) {
+    Warn(node, "<" + std::string(tag) + "> has no effect: nothing is planned ahead");
+  } else {
     WarnOfUnknown(node, "", kTopElements);
   }
 }
@@ -331,6 +334,8 @@ void Parser::UserLimits(const Node& node, std::map<std::string, int32_t>& applic
       if (const std::optional<int32_t> most = Int(field)) applications[name] = *most;
     } else if (tag == "maxResources") {
       if (const std::optional<model::ConfiguredResources> most = Amount(field, INT64_MAX)) resources[name] = *most;
+    } else {
+      WarnOfUnknown(field, std::string(" in a ") + node.name(), kLimitElements);
     }
   }
 }
@@ -458,7 +463,12 @@ void Parser::Placement(const Node& node) {
   std::vector<PlacementRule> rules;
   std::vector<Node> nodes;
   for (const Node& child : node.children()) {
-    if (IsElement(child) && SameIgnoringCase(child.name(), "rule")) nodes.push_back(child);
+    if (!IsElement(child)) continue;
+    if (SameIgnoringCase(child.name(), "rule")) {
+      nodes.push_back(child);
+    } else {
+      WarnOfUnknown(child, " in <queuePlacementPolicy>", {"rule"});
+    }
   }
   for (const Node& child : nodes) {
     if (std::optional<PlacementRule> rule = WholeRule(child)) rules.push_back(std::move(*rule));

@@ -109,6 +109,21 @@ TEST(AllocationFile, UnknownElementsAreWarnings) {
   EXPECT_THAT(file->warnings[1], StartsWith("fair-scheduler.xml:3:19: <colour> is not known in a queue and ignored"));
 }
 
+TEST(AllocationFile, WhatHasNoEffectAnywhereIsAWarning) {
+  base::Result<AllocationFile> file = ParseAllocationFile(
+      "<allocations>\n<reservation-agent>a.B</reservation-agent>\n<user "
+      "name='u'><maxRunningApp>3</maxRunningApp></user>"
+      "\n<queuePlacementPolicy><rul name='user'/><rule name='default'/></queuePlacementPolicy></allocations>");
+  ASSERT_TRUE(file.ok());
+  EXPECT_THAT(
+      file->warnings,
+      ElementsAre("fair-scheduler.xml:2:2: <reservation-agent> has no effect: nothing is planned ahead",
+                  "fair-scheduler.xml:3:17: <maxRunningApp> is not known in a user and ignored; did you mean "
+                  "'maxRunningApps'?",
+                  "fair-scheduler.xml:4:24: <rul> is not known in <queuePlacementPolicy> and ignored; did you mean "
+                  "'rule'?"));
+}
+
 TEST(AllocationFile, WarningsHaveANumber) {
   std::string text = "<allocations>";
   for (int i = 0; i < 10'000; ++i) text += "<colour/>";

@@ -260,6 +260,7 @@ constexpr Profile::PassedOver kPassesOver[] = {
     {kFairShareTimeout, "its preemption has keys of its own, fairlead.scheduler.preemption.*"},
     {kFairShareThreshold, "its preemption has keys of its own, fairlead.scheduler.preemption.*"},
     {kReservation, "nothing is planned ahead"},
+    {kReservationLists, "nothing is planned ahead"},
     {kUnwishedPriority, "write queue-priority to fairlead.scheduler.wishes"},
     {kStartTime, "it is for profile tdw"},
 };

@@ -35,6 +35,8 @@ inline constexpr Passable kFairShareThreshold{
     "fairSharePreemptionThreshold", [](const auto& queue) { return queue.fair_share_preemption_threshold.has_value(); },
     [](const auto& tree) { return tree.default_fair_share_preemption_threshold.has_value(); }};
 inline constexpr Passable kReservation{"reservation", [](const auto& queue) { return queue.reservable; }};
+inline constexpr Passable kReservationLists{"aclSubmitReservations and its like",
+                                            [](const auto& queue) { return queue.reservation_acl.has_value(); }};
 inline constexpr Passable kQueuePriority{"priority", [](const auto& queue) { return queue.priority.has_value(); }};
 /// The same under a switch (wish queue-priority).
 inline constexpr Passable kUnwishedPriority{"priority", nullptr, [](const auto& tree) {

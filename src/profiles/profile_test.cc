@@ -44,8 +44,17 @@ TEST(ProfilesTest, WhatAProfilePassesOverIsToldWithTheQueues) {
                           "more): its preemption has keys of its own, fairlead.scheduler.preemption.*",
                           "profile fairlead passes over reservation (root.a): nothing is planned ahead"));
   EXPECT_THAT(PassedOverIn(*Find("yarn-fair"), tree),
-              ElementsAre("profile yarn-fair passes over maxResources of a user or group: Hadoop has none"));
+              ElementsAre("profile yarn-fair passes over maxResources of a user or group: Hadoop has none",
+                          "profile yarn-fair passes over reservation (root.a): nothing is planned ahead"));
   EXPECT_THAT(PassedOverIn(*Find("tdw"), {}), ElementsAre());
+  model::QueueTree lists;
+  lists.queues.emplace_back().name = "root.a";
+  lists.queues.back().reservation_acl.emplace();
+  for (const char* name : {"fairlead", "yarn-fair", "tdw", "spark-standalone"}) {
+    EXPECT_THAT(PassedOverIn(*Find(name), lists),
+                ElementsAre("profile " + std::string(name) +
+                            " passes over aclSubmitReservations and its like (root.a): nothing is planned ahead"));
+  }
   model::QueueTree priority;
   priority.queues.emplace_back().priority = 1;
   EXPECT_THAT(PassedOverIn(*Find("fairlead"), priority),

@@ -40,6 +40,7 @@ constexpr Profile::PassedOver kPassesOver[] = {
     {kFairShareTimeout, "nothing is taken back"},
     {kFairShareThreshold, "nothing is taken back"},
     {kReservation, "nothing is planned ahead"},
+    {kReservationLists, "nothing is planned ahead"},
     {kQueuePriority, "applications are served in the order of their registration"},
     {kStartTime, "applications are served in the order of their registration"},
     {kGroupApplications, "it is for profiles fairlead and tdw"},

@@ -131,6 +131,7 @@ constexpr Profile::PassedOver kPassesOver[] = {
     {kFairShareThreshold,
      "its preemption has keys of its own, yarn.scheduler.fair.preemption and fairlead.scheduler.tdw.*"},
     {kReservation, "nothing is planned ahead"},
+    {kReservationLists, "nothing is planned ahead"},
     {kUserResources, "it is for profile fairlead"},
     {kMemoryMaximum, "it counts tasks: the vcores of a maximum are how many of each type may run"},
     {kMiddleMaximum, "groups (root.GROUP) and pools (its leaves) have maxima"},

@@ -62,6 +62,58 @@ std::map<std::string, std::string> SiteKeys(const config::HadoopConf& conf) {
   return keys;
 }
 
+/// False: a value of a queue could not be read.
+bool IsReadable(const model::CapacityQueueSettings& settings) {
+  const auto wrong = [](const auto& one) { return static_cast<bool>(one.second.problem); };
+  return !settings.problem && std::ranges::none_of(settings.capacity, wrong) &&
+         std::ranges::none_of(settings.maximum_capacity, wrong);
+}
+
+/// The queues by their names alone, so that rules which place applications can be judged whatever else is wrong.
+model::CapacityQueues NamesAlone(const model::CapacityQueues& made) {
+  model::CapacityQueues names = made;
+  names.legacy_queue_mode = false;  // in which parts of children must add up
+  names.problem = {};
+  for (auto& [path, keys] : names.queues) {
+    for (model::CapacityQueueSettings* settings : {&keys.own, &keys.children, &keys.leaves, &keys.parents}) {
+      settings->problem = {};
+      settings->capacity.clear();
+      settings->maximum_capacity.clear();
+    }
+  }
+  return names;
+}
+
+void DropRules(model::CapacityQueues& queues) {
+  queues.mapping.clear();
+  queues.json_mapping.clear();
+}
+
+/// What is wrong with these queues, a line each: what Hadoop refuses first, and what lies apart from that, of the
+/// queues and of the rules that place applications.
+std::string Refusals(const YarnCapacityConfig& config, const model::CapacityQueues& made, const std::string& first) {
+  std::string text = "the queues are refused: " + first;
+  const auto add = [&](const model::CapacityQueues& queues) {
+    const auto again = scheduler::yarn_capacity::MakeYarnCapacity(config, queues);
+    if (again.ok() || again.error().message == first) return;
+    text += "\nthe queues are refused: " + again.error().message;
+  };
+  const bool readable =
+      std::ranges::all_of(made.queues, [](const auto& queue) { return IsReadable(queue.second.own); });
+  if (readable) {
+    model::CapacityQueues no_rules = made;
+    no_rules.problem = {};
+    DropRules(no_rules);
+    add(no_rules);
+  }
+  if (config.quirks.percentages_only) return text;  // the queues of 3.3 cannot be had without their parts
+  model::CapacityQueues names = NamesAlone(made);
+  model::CapacityQueues without = names;
+  DropRules(without);
+  if (scheduler::yarn_capacity::MakeYarnCapacity(config, without).ok()) add(names);
+  return text;
+}
+
 base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree& queues) {
   std::string version = conf.String(kVersion, kDefaultVersion);
   if (!scheduler::yarn_capacity::QuirksOf(version)) {
@@ -74,7 +126,7 @@ base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree&
   Quirks::VisitFields(config->quirks, [&](std::string_view field, bool& on) { on = conf.Bool(QuirkKey(field), on); });
   const model::CapacityQueues made = scheduler::yarn_capacity::CapacityQueuesFrom(queues);
   const auto first = scheduler::yarn_capacity::MakeYarnCapacity(*config, made);
-  if (!first) return base::Error{"the queues are refused: " + first.error().message};
+  if (!first) return base::Error{Refusals(*config, made, first.error().message)};
   return Maker([config = *config, made](int64_t epoch) mutable -> std::unique_ptr<scheduler::Scheduler> {
     config.epoch = epoch;
     auto scheduler = scheduler::yarn_capacity::MakeYarnCapacity(config, made);

@@ -62,10 +62,9 @@ base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree&
 namespace {
 
 constexpr Profile::PassedOver kPassesOver[] = {
-    {kQueuePriority, "Hadoop has none of queues"},
-    {kStartTime, "Hadoop has none"},
-    {kGroupApplications, "Hadoop has none"},
-    {kUserResources, "Hadoop has none"},
+    {kQueuePriority, "Hadoop has none of queues"}, {kStartTime, "Hadoop has none"},
+    {kGroupApplications, "Hadoop has none"},       {kUserResources, "Hadoop has none"},
+    {kReservation, "nothing is planned ahead"},    {kReservationLists, "nothing is planned ahead"},
 };
 
 }  // namespace

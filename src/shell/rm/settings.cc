@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include "config/allocation_file.h"
@@ -291,7 +292,8 @@ class Findings {
   std::vector<std::string> lines_;
 };
 
-/// Each value that is wrong, with its place, where that is known; else what the scheduler says.
+/// Each value that is wrong, with its place, where that is known; else what the scheduler says first; and what it says
+/// besides.
 void NoteRefusedQueues(const profiles::QueueFile& form, const HadoopConf& site, const RmSettings& out,
                        const std::string& refusal, Findings& wrong) {
   const bool from_file = !out.allocation_file.empty() && !out.manager.scheduler_conf;
@@ -301,7 +303,10 @@ void NoteRefusedQueues(const profiles::QueueFile& form, const HadoopConf& site, 
       faults = form.faults(*text, out.allocation_file, site);
   }
   for (const std::string& fault : faults) wrong.Note(fault);
-  if (faults.empty()) wrong.Note(refusal);
+  std::istringstream lines(refusal);
+  std::string line;
+  if (!faults.empty()) std::getline(lines, line);
+  while (std::getline(lines, line)) wrong.Note(line);
 }
 
 /// Profile, its queues, and the scheduler made of both.

@@ -439,6 +439,31 @@ TEST(RmSettingsTest, AllValuesOfACapacitySchedulersFileThatAreWrongAreTold) {
   EXPECT_EQ(std::ranges::count(read.error().message, '\n'), 3) << read.error().message;
 }
 
+TEST(RmSettingsTest, FaultsOfQueuesAndOfRulesAreToldTogether) {
+  const auto refusals = [](const std::string& properties) {
+    const ConfDirectory directory(
+        {{"capacity-scheduler.xml", "<configuration>\n" + Property("root.queues", "a,b") +
+                                        Property("root.a.capacity", "50") + properties + "</configuration>"}});
+    const auto read = ReadRmSettings(config::Settings(), directory.path());
+    EXPECT_FALSE(read.ok());
+    return read.ok() ? "" : read.error().message;
+  };
+  using testing::AllOf;
+  using testing::HasSubstr;
+  const std::string b = Property("root.b.capacity", "40");
+  const std::string rule = Property("queue-mappings", "u:ann:root.nosuch");
+  const char* sum = "Illegal capacity sum of 0.9";
+  const char* target = "'root.nosuch'";
+  EXPECT_THAT(refusals(b), AllOf(HasSubstr(sum), testing::Not(HasSubstr("\n"))));
+  EXPECT_THAT(refusals(Property("root.b.capacity", "50") + rule),
+              AllOf(HasSubstr(target), testing::Not(HasSubstr("\n"))));
+  EXPECT_THAT(refusals(b + rule), AllOf(HasSubstr(sum), HasSubstr(target)));
+  EXPECT_THAT(refusals(b + Property("queue-mappings", "u:ann")),
+              AllOf(HasSubstr(sum), HasSubstr("Illegal queue mapping u:ann")));
+  EXPECT_THAT(refusals(Property("root.b.capacity", "much") + rule),
+              AllOf(HasSubstr("root.b.capacity: 'much' is no capacity"), HasSubstr(target)));
+}
+
 TEST(RmSettingsTest, ALongSessionOfZooKeeperIsTold) {
   config::Settings settings = TwoManagers();
   const auto about = testing::Contains(testing::StartsWith("yarn.resourcemanager.zk-timeout-ms"));
