@@ -418,6 +418,37 @@ class Views(Daemons):
         self.assertEqual(self.as_user("boss", self.nm, f"/ws/v1/node/containers/{ghost}/logs")[0], 404)
 
 
+class FilteredLists(Daemons):
+    """Keys of Hadoop's that keep rows from who may not see them, submissions from REST, and rights from who has no name."""
+
+    keys = {"yarn.acl.enable": "true", "yarn.admin.acl": "boss", "yarn.scheduler.fair.allocation.file": "fair-scheduler.xml",
+            "yarn.webapp.filter-entity-list-by-user": "true", "hadoop.http.staticuser.user": "carol"}
+    write_queues = Views.write_queues
+
+    def test_a_list_has_what_its_reader_may_see(self):
+        app = self.submit("alice", "sleep 600", acls=["carol"])
+        other = self.submit("bob", "sleep 600")
+        for user, seen in (("alice", {app}), ("carol", {app}), ("boss", {app, other}), ("bob", {other}), ("dr.who", set()), ("", {app})):
+            who = f"?user.name={user}" if user else ""
+            listed = json.loads(ask(self.rm, f"/ws/v1/cluster/apps{who}")[1])["apps"].get("app", [])
+            self.assertEqual({one["id"] for one in listed}, seen, user)
+            own = json.loads(ask(self.rm, f"/fairlead/v1/apps{who}")[1])
+            self.assertEqual({one["id"] for one in own["apps"]}, seen, user)
+        self.assertEqual(ask(self.rm, f"/ws/v1/cluster/apps/{app}?user.name=bob")[0], 200)  # as Hadoop: it is no list
+        for user, sees in (("alice", True), ("bob", False)):
+            listed = self.command("apps", "--user", user)
+            self.assertEqual(app in listed.stdout.decode(), sees, listed)
+
+
+class NoSubmissionsByRest(Daemons):
+    keys = {"yarn.webapp.enable-rest-app-submissions": "false"}
+
+    def test_rest_takes_no_application(self):
+        for target in ("/ws/v1/cluster/apps/new-application", "/ws/v1/cluster/apps"):
+            status, body = ask(self.rm, f"{target}?user.name=alice", "POST", headers={"Content-Type": "application/json"}, body="{}")
+            self.assertEqual((status, body), (403, b"App submission via REST is disabled."), target)
+
+
 class Up(unittest.TestCase):
     """`fairlead up` keeps to its directory, its processes and its user."""
 

@@ -80,6 +80,12 @@ void Drop(http::Request& request, std::initializer_list<std::string_view> names)
   request.target = request.target.substr(0, mark) + kept;
 }
 
+/// StaticUserWebFilter. A name in the request and no visitor: nobody has shown that it is his.
+void NameNobody(http::Request& request, const std::string& nobody) {
+  std::string& named = request.query[std::string(kUserName)];
+  if (named.empty()) named = nobody;
+}
+
 /// As HttpExceptionUtils.createServletErrorResponse writes it.
 http::Response Forbidden(const std::string& exception, const std::string& message) {
   const std::string simple = exception.substr(exception.rfind('.') + 1);
@@ -128,9 +134,11 @@ void WebLogin::Enter(http::Request request, http::Server::Reply reply, Next next
   http::Request& asked = visit->request;
   switch (options_.security.mode) {
     case WebMode::kNames:
+      NameNobody(asked, options_.security.nobody);
       return ActFor(visit);
     case WebMode::kReadOnly:
       Drop(asked, {kUserName, kDoAs});
+      NameNobody(asked, options_.security.nobody);
       if (IsRead(asked)) return Pass(visit);
       return Refuse(
           visit, "org.apache.hadoop.security.AccessControlException",

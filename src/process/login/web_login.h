@@ -30,6 +30,7 @@ enum class WebMode : uint8_t {
 /// hadoop.http.authentication.*
 struct WebSecurity {
   WebMode mode = WebMode::kNames;
+  std::string nobody = "dr.who";  // hadoop.http.staticuser.user: whose rights count where a request gives no name
   env::Gss* gss = nullptr;  // as HTTP/HOST, outlives the ports; null with kTickets: there is no key, nobody logs in
   std::function<base::Result<std::string>(const std::string& principal)> short_name = {};
   std::string secret = {};  // signs cookies; empty: one of this process

@@ -38,9 +38,10 @@ http::Request Get(const std::string& target, http::Headers headers = {}) {
 
 class WebLoginTest : public ::testing::Test {
  protected:
-  void Begin(WebMode mode = WebMode::kTickets) {
+  void Begin(WebMode mode = WebMode::kTickets, const std::string& nobody = "") {
     WebLoginOptions options;
     options.security.mode = mode;
+    if (!nobody.empty()) options.security.nobody = nobody;
     options.security.gss = gss_.get();
     options.security.secret = "secret";
     options.security.short_name = [](const std::string& principal) -> base::Result<std::string> {
@@ -246,6 +247,24 @@ TEST_F(WebLoginTest, WhereNamesAreBelievedDoAsStillHasItsRules) {
   EXPECT_EQ(Ask(Get("/?user.name=livy&doAs=bob")).status, 200);
   EXPECT_EQ(http::ActorOf(*seen_), "bob via livy");
   EXPECT_EQ(Ask(Get("/?user.name=alice&doAs=bob")).status, 403);
+}
+
+TEST_F(WebLoginTest, WhoGivesNoNameHasTheStaticUsersRights) {
+  for (const WebMode mode : {WebMode::kNames, WebMode::kReadOnly}) {
+    Begin(mode);
+    EXPECT_EQ(Ask(Get("/")).status, 200);
+    EXPECT_EQ(http::CallerOf(*seen_), "dr.who");
+    Begin(mode, "guest");
+    for (const char* unnamed : {"/", "/?user.name="}) {
+      EXPECT_EQ(Ask(Get(unnamed)).status, 200);
+      EXPECT_EQ(http::CallerOf(*seen_), "guest") << unnamed;
+      EXPECT_FALSE(seen_->visitor) << "nobody has shown that the name is his";
+    }
+  }
+  Begin(WebMode::kNames, "guest");
+  EXPECT_EQ(Ask(Get("/?doAs=bob")).status, 403);
+  EXPECT_EQ(Ask(Get("/?user.name=alice")).status, 200);
+  EXPECT_EQ(http::CallerOf(*seen_), "alice");
 }
 
 TEST_F(WebLoginTest, ReadOnlyBelievesNobodyAndChangesNothing) {

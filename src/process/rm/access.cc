@@ -9,7 +9,7 @@ namespace fairlead::process::rm {
 
 Viewer Access::Of(const std::string& user) const {
   const Core& core = machine_.core();
-  return {user, known_.Of(user), core.config().acls, administrators_, core.queues()};
+  return {user, known_.Of(user), core.config().acls, administrators_, core.queues(), filters_lists_};
 }
 
 bool Access::QueueExists(const std::string& queue) const {

@@ -14,13 +14,15 @@ namespace fairlead::process::rm {
 /// Who may do what. Owns what is known of users' groups.
 class Access {
  public:
-  /// `administrators`: yarn.admin.acl. `own_user`: whom this process runs as.
+  /// `administrators`: yarn.admin.acl. `own_user`: whom this process runs as. `filters_lists`: lists of applications
+  /// have no row of one that the caller may not see.
   Access(env::Loop& loop, const ResourceMachine& machine, model::AccessList administrators, std::string own_user,
-         std::function<KnownGroups::Groups(const std::string&)> groups_of)
+         std::function<KnownGroups::Groups(const std::string&)> groups_of, bool filters_lists)
       : known_(loop, std::move(groups_of)),
         machine_(machine),
         administrators_(std::move(administrators)),
-        own_user_(std::move(own_user)) {}
+        own_user_(std::move(own_user)),
+        filters_lists_(filters_lists) {}
 
   KnownGroups& known() { return known_; }
   /// Of a user who was learnt (known).
@@ -38,6 +40,7 @@ class Access {
   const ResourceMachine& machine_;
   const model::AccessList administrators_;
   const std::string own_user_;
+  const bool filters_lists_;
 };
 
 }  // namespace fairlead::process::rm

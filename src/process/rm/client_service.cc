@@ -236,6 +236,7 @@ std::string ApplicationsFor(const w::GetApplicationsRequestProto& request, const
     const bool full = viewer.May(row.app, false);
     if (scope == w::ApplicationsRequestScopeProto::kOwn && row.app.submission.user != viewer.user) return;
     if (scope == w::ApplicationsRequestScopeProto::kViewable && !full) return;
+    if (!viewer.Lists(row.app)) return;
     response.applications.push_back(Report(row, full, facts));
   });
   return response.Encode();

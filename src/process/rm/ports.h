@@ -41,6 +41,8 @@ struct PortSecurity {
   wire::hadoop_rpc::Protections protections = {wire::hadoop_rpc::Protection::kAuthentication};
   AdmissionOptions admission;
   login::WebSecurity web;
+  bool filters_lists = false;  // yarn.webapp.filter-entity-list-by-user: who may not see an application misses its row
+  bool rest_submissions = true;  // yarn.webapp.enable-rest-app-submissions
   /// By which managers of one cluster show each other without Kerberos that they are its managers; empty: they do not.
   std::string members_secret;
 

@@ -114,7 +114,8 @@ base::Status ResourceManager::Open() {
     learning_->Take(loop_.Now(), wall, core(), effects);
     estimates_->Take(loop_.Now(), effects);
   });
-  access_ = std::make_unique<Access>(loop_, *machine_, options_.admin_acl, options_.login_user, options_.groups_of);
+  access_ = std::make_unique<Access>(loop_, *machine_, options_.admin_acl, options_.login_user, options_.groups_of,
+                                     options_.security.filters_lists);
   log_aggregation_ = std::make_unique<LogAggregation>(*machine_, options_.log_aggregation);
   batches_ = std::make_unique<Batches>(
       loop_, store_, options_.recovery, *machine_,

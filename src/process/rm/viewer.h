@@ -17,12 +17,15 @@ struct Viewer {
   bool acls = false;
   model::AccessList administrators;
   std::shared_ptr<const model::QueueSet> queues;
+  bool filters_lists = false;
 
   bool IsAdministrator() const;
   /// Is the user on the list of the queue or of one above it?
   bool MayUse(const std::string& queue, bool administer) const;
   /// May the user see (or change) the application? (ApplicationACLsManager)
   bool May(const fairlead::rm::App& app, bool modify) const;
+  /// Is the application in lists that the user asks for, if only with what strangers are told of it?
+  bool Lists(const fairlead::rm::App& app) const { return !filters_lists || May(app, false); }
 };
 
 }  // namespace fairlead::process::rm

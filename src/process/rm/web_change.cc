@@ -33,6 +33,13 @@ int StatusOf(std::string_view exception) {
   return 400;
 }
 
+/// True after answering: yarn.webapp.enable-rest-app-submissions is false.
+bool RefuseSubmissions(const ResourceManager& manager, const http::Server::Reply& reply) {
+  if (manager.options().security.rest_submissions) return false;
+  reply(http::TextResponse(403, "App submission via REST is disabled."));
+  return true;
+}
+
 }  // namespace
 
 /// What a request asks to be changed. How it is answered, its line in the audit says, too.
@@ -85,6 +92,7 @@ Web::Change Web::ChangeOf(const char* name, const http::Request& request, const 
 }
 
 void Web::NewApplication(const http::Request& request, const Reply& reply) {
+  if (RefuseSubmissions(manager_, reply)) return;
   manager_.batches().Ask(m::NewApplication{}, [request, reply](const auto& effect) {
     if (const auto refused = RefusalOf(effect)) {
       return reply(Error(request, 400, "BadRequestException", refused->class_name + ": " + refused->message));
@@ -98,6 +106,7 @@ void Web::NewApplication(const http::Request& request, const Reply& reply) {
 }
 
 void Web::Submit(const http::Request& request, const Reply& reply) {
+  if (RefuseSubmissions(manager_, reply)) return;
   Change change = ChangeOf(operations::kSubmit, request, {}, reply);
   change.operation.failure = kNotSubmitted;
   const auto refuse = [&change](const std::string& why) {

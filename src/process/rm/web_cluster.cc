@@ -472,8 +472,11 @@ void Web::Apps(const http::Request& request, const Reply& reply) {
   RenderInTurn(request, "apps", reply, [this, filter, user = http::CallerOf(request)]() -> std::function<Document()> {
     return [filter, rows = manager_.Fresh().Rows(), viewer = manager_.access().Of(user), facts = FactsOf(manager_)] {
       Document::List list;
+      int64_t passed = 0;  // RMWebServices.getApps: of so many those that the caller may see
       rows.ForEach([&](const AppRow& row) {
-        if (static_cast<int64_t>(list.size()) < filter.limit && filter.Passes(row.app))
+        if (passed >= filter.limit || !filter.Passes(row.app)) return;
+        ++passed;
+        if (viewer.Lists(row.app))
           list.push_back(AppDocument(row, viewer.May(row.app, false), facts, Core::VisibleDiagnostics(row.app)));
       });
       Document apps = Document::Object();

@@ -84,7 +84,9 @@ void Web::OwnApps(const http::Request& request, const Reply& reply) {
   const auto answer = std::make_shared<AppsAnswer>(manager_.Fresh().Rows(), manager_.now_wall());
   const auto find = [query = request.query, answer, viewer = manager_.access().Of(http::CallerOf(request))] {
     std::vector<const AppRow*> all;
-    answer->rows.ForEach([&](const AppRow& row) { all.push_back(&row); });
+    answer->rows.ForEach([&](const AppRow& row) {
+      if (viewer.Lists(row.app)) all.push_back(&row);
+    });
     answer->page = PageOf(query, all, answer->now);
     for (const AppRow* row : answer->page.rows) answer->may.push_back(viewer.May(row->app, false));
   };

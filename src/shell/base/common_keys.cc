@@ -16,6 +16,8 @@ std::vector<config::Setting> CommonKeys() {
       {"hadoop.http.authentication.*", "simple",
        "`.type`, `.kerberos.principal`, `.kerberos.keytab`, `.signature.secret.file`, `.token.validity`, "
        "`.cookie.domain`, `.cookie.persistent`; another type than simple and kerberos is refused"},
+      {"hadoop.http.staticuser.user", "dr.who",
+       "whose rights count at a web port where a request gives no name and nobody has to log in"},
       {"hadoop.security.secret-manager.key-generator.algorithm", "HmacSHA1",
        "HmacSHA1, HmacSHA224, HmacSHA256, HmacSHA384, HmacSHA512 or HmacMD5; equal on all daemons"},
       {"hadoop.security.group.mapping", "the accounts of the machine",

@@ -146,6 +146,7 @@ WebIdentity ReadWebIdentity(const HadoopConf& conf, const std::string& prefix, c
     conf.Refuse(kWebType,
                 std::string("tickets are taken where ") + kAuthentication + " is kerberos; write simple here");
   }
+  if (const std::string nobody = conf.String("hadoop.http.staticuser.user"); !nobody.empty()) out.nobody = nobody;
   out.mode = !kerberos ? WebMode::kNames : type == "simple" ? WebMode::kReadOnly : WebMode::kTickets;
   if (out.mode != WebMode::kTickets) return {};
   WebIdentity identity;

@@ -14,6 +14,7 @@ using Core = fairlead::rm::Config;
 using process::rm::DelegationTimes;
 using process::rm::KeyTimes;
 using process::rm::LogAggregationOptions;
+using process::rm::PortSecurity;
 using process::rm::RenewalTimes;
 
 constexpr int64_t kSecond = 1'000'000'000;
@@ -144,6 +145,12 @@ constexpr Key<RmSettings> kKeys[] = {
        "say "
        "where its name nodes are"),
     By("mapreduce.jobhistory.principal", "none", "whose tokens of the history server are renewed"),
+    KeyOf<&RmSettings::manager, &Manager::security, &PortSecurity::filters_lists>(
+        "yarn.webapp.filter-entity-list-by-user",
+        "lists of applications (REST, RPC, pages) have those alone that the caller may see"),
+    By("yarn.resourcemanager.display.per-user-apps", "false", "the same by its older name"),
+    KeyOf<&RmSettings::manager, &Manager::security, &PortSecurity::rest_submissions>(
+        "yarn.webapp.enable-rest-app-submissions", "REST takes applications"),
     By("hadoop.proxyuser.*", "none",
        "who may act for whom, as `yarn.resourcemanager.proxyuser.*`, without Kerberos too "
        "([Kerberos](kerberos.md#what-works))"),
@@ -160,6 +167,12 @@ constexpr Key<RmSettings> kKeys[] = {
 constexpr Unsupported kUnsupported[] = {
     {"hadoop.security.saslproperties.resolver.class", "*", "", "other resolvers of protections are not supported",
      "drop it, and use hadoop.rpc.protection"},
+    {"hadoop.security.impersonation.provider.class", "*",
+     "org.apache.hadoop.security.authorize.DefaultImpersonationProvider",
+     "who may act for whom is what hadoop.proxyuser.* says", "drop it, and write hadoop.proxyuser.*"},
+    {"yarn.authorization-provider", "*", "org.apache.hadoop.yarn.security.ConfiguredYarnAuthorizer",
+     "other judges of rights are not asked, and without them lists would count that they overrule",
+     "drop it, and write the lists of queues, yarn.acl.enable and yarn.admin.acl"},
     {"hadoop.security.sasl.mechanism", "*", "DIGEST-MD5", "other SASL mechanisms are not supported",
      "write DIGEST-MD5"},
     {"yarn.node-labels.configuration-type", "*", "centralized", "node labels are given by an administrator alone",
@@ -176,6 +189,7 @@ constexpr Unsupported kUnsupported[] = {
 }  // namespace
 
 void ReadManagerKeys(const config::HadoopConf& conf, RmSettings& out) {
+  out.manager.security.filters_lists = conf.Bool("yarn.resourcemanager.display.per-user-apps", false);
   config::ReadKeys<RmSettings>(conf, kKeys, out);
   fairlead::rm::Config& core = out.manager.core;
   if (!conf.IsSet("yarn.resourcemanager.am.global.max-attempts")) core.global_max_attempts = core.max_attempts;

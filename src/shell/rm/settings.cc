@@ -25,6 +25,7 @@
 #include "shell/rm/keys.h"
 #include "shell/rm/rack_lookup.h"
 #include "shell/rm/token_issuers.h"
+#include "shell/rm/unread_rights.h"
 #include "shell/tls/tls.h"
 
 namespace fairlead::shell {
@@ -447,6 +448,18 @@ void WarnOfLongSession(const HaSettings& ha, std::vector<std::string>& warnings)
                      "managers need that while they collect garbage, here 2000, the default, is enough");
 }
 
+/// A key below yarn.webapp. that is nearly one that is read is found by both.
+void WarnOfKeysWithoutEffect(const HadoopConf& conf, RmSettings& out) {
+  const std::string daemon = "this resource manager with profile " + out.manager.profile;
+  WarnOfUnread(conf, {"yarn.resourcemanager.", "yarn.scheduler.", "fairlead.scheduler.", "fairlead.rm."}, daemon,
+               out.warnings);
+  for (const UnreadRight& right : UnreadRights(conf)) {
+    std::string line = right.key + " has no effect on " + daemon;
+    if (!right.near.empty()) line += "; did you mean '" + right.near + "'?";
+    if (std::ranges::find(out.warnings, line) == out.warnings.end()) out.warnings.push_back(std::move(line));
+  }
+}
+
 /// What of the configuration is this member's.
 base::Status BecomeMember(config::Settings& settings, RmSettings& out) {
   out.ha = ReadHaSettings(settings.conf);
@@ -511,8 +524,7 @@ base::Result<RmSettings> ReadRmSettings(const config::Settings& given, const std
   if (!include.empty() || !exclude.empty() || out.manager.security.web.callers) out.manager.ip_of = env_posix::Ipv4Of;
   for (const std::string& error : conf.errors()) wrong.Note(error);
   if (profiles::Find(out.manager.profile) != nullptr) {  // else nobody knows its keys
-    WarnOfUnread(conf, {"yarn.resourcemanager.", "yarn.scheduler.", "fairlead.scheduler.", "fairlead.rm."},
-                 "this resource manager with profile " + out.manager.profile, out.warnings);
+    WarnOfKeysWithoutEffect(conf, out);
   }
   if (!wrong.empty()) {
     if (of_refused != nullptr) *of_refused = std::move(out.warnings);
