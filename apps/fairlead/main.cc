@@ -16,6 +16,7 @@
 #include "commands.h"
 #include "credentials.h"
 #include "env_posix/own_process.h"
+#include "help_format.h"
 #include "managers.h"
 #include "process/http/own_process.h"
 #include "version.h"
@@ -112,6 +113,7 @@ int Run(int argc, char** argv) {
       "Fairlead shares one cluster among many data-processing jobs: a resource manager, node agents and a shuffle\n"
       "service that unmodified YARN and Spark programs use, and tools to run, watch and simulate them."};
   app.name("fairlead");
+  app.formatter(MakeHelpFormatter());  // commands that are added later take it, too
   app.require_subcommand(1);
   app.footer(
       "Exit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 nothing answered, 4 not found, 5 the job "
