@@ -545,12 +545,13 @@ void PrintNodes(const std::vector<yarn::NodeReportProto>& nodes, bool json, cons
          std::to_string(used.virtual_cores.value_or(0)) + " of " + std::to_string(total.virtual_cores.value_or(0)),
          scheme + node.http_address.value_or("")});
   }
-  if (json) {
-    PrintDocument(list);
+  if (json) return PrintDocument(list);
+  if (nodes.empty()) {
+    std::puts("no node is registered; start node agents ('fairlead nm') that know this resource manager");
   } else {
     table.Print();
-    PrintMaintenance(windows);
   }
+  PrintMaintenance(windows);
 }
 
 std::string PastUseText(const ordered_json& queue) {

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -65,6 +66,13 @@ class Rest(unittest.TestCase):
             "application-id": app, "application-name": "waits", "queue": queue, "resource": {"memory": 256, "vCores": 1},
             "am-container-spec": {"commands": {"command": "true"}}, **labels}))
         return app, status, text
+
+    def test_without_nodes_that_is_what_is_said(self):
+        app, status, text = self.submit("root.beta")
+        self.assertEqual(status, 202, text)
+        self.cluster.wait(lambda: "no node is registered; start node agents" in self.cluster.app(app)["diagnostics"], "what the application waits for")
+        shown = subprocess.run([peers.BINARY, "nodes", "--hadoop-conf", self.cluster.conf], capture_output=True, text=True, timeout=60)
+        self.assertTrue(shown.stdout.startswith("no node is registered; start node agents"), shown)
 
     def test_a_submission_keeps_its_labels(self):
         app, status, text = self.submit("root.alpha", **{"am-container-node-label-expression": "fast", "app-node-label-expression": "fast"})

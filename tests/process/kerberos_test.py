@@ -384,7 +384,7 @@ class Doors(unittest.TestCase):
         told = f"audit: USER=alice\tIP=127.0.0.1\tOPERATION=%s\tTARGET=RMWebService\tRESULT=SUCCESS\tAPPID={application}%s\tREALUSER=livy\n"
         self.assertIn(told % ("Submit Application Request", "\tQUEUENAME=root.alpha"), self.secured.log())
         self.cluster.wait(lambda: application.replace("application", "container") in self.secured.log("nm1"), "the master's container")
-        self.assertRegex(self.secured.log("nm1"), f"audit: USER=alice\tIP=127.0.0.1\tOPERATION=Start Container Request\tTARGET=ContainerManagerImpl\tRESULT=SUCCESS\t"
+        self.assertRegex(self.secured.log("nm1"), f"audit: USER=alice\tIP=127.0.0.1\tOPERATION=Start Container Request\tTARGET=ContainerManageImpl\tRESULT=SUCCESS\t"
                                                   f"APPID={application}\tCONTAINERID=container_")
         status, _, body = self.curl("alice", f"/ws/v1/cluster/apps/{application}")
         self.assertEqual((status, json.loads(body)["app"]["user"]), (200, "alice"))

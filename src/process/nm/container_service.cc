@@ -36,14 +36,14 @@ std::string UnsafeName(const ContainerSpec& spec) {
   return UnsafeLink(spec.local_resources);
 }
 
-/// As NMAuditLogger has it, key by key.
+/// As NMAuditLogger has it, key by key; Hadoop's two spellings of the target, too.
 void NoteAll(const env::Audit& audit, const char* operation, const Waiter& waiter,
              const model::nm::CallAnswer& answer) {
   const auto note = [&](const char* result, const model::ContainerId& container, const std::string* why) {
     env::Log::Fields fields = {{"USER", waiter.user},
                                {"IP", waiter.ip},
                                {"OPERATION", operation},
-                               {"TARGET", "ContainerManagerImpl"},
+                               {"TARGET", why != nullptr ? "ContainerManagerImpl" : "ContainerManageImpl"},
                                {"RESULT", result}};
     if (why != nullptr) fields.emplace_back("DESCRIPTION", *why);
     fields.emplace_back("APPID", ToString(container.attempt.app));

@@ -99,9 +99,15 @@ class Explainer {
   PartitionId partition() const { return lines_.Any()->partition; }
   const Resources& size() const { return lines_.Any()->capability; }
 
+  bool NoneTakesContainers() {
+    return Say(PendingReason::kNoNodes, "no node takes containers now", "start nodes, or bring them back");
+  }
   bool WithoutNodes() {
     if (!books_.cluster().IsZero()) return false;
-    return Say(PendingReason::kNoNodes, "no node takes containers now", "start nodes, or bring them back");
+    for (NodeIndex id{0}; id.value < books_.nodes.size(); ++id.value) {
+      if (books_.nodes.Alive(id)) return NoneTakesContainers();
+    }
+    return Say(PendingReason::kNoNodes, "no node is registered", "start node agents");
   }
 
   /// Limits of parallel applications and of masters.
@@ -198,7 +204,7 @@ class Explainer {
       return Say(PendingReason::kLabel, "all nodes have a label, and the ask has none",
                  "ask with a label, give the queue a default-node-label-expression, or take labels off nodes");
     }
-    return Say(PendingReason::kNoNodes, "no node takes containers now", "start nodes, or bring them back");
+    return NoneTakesContainers();
   }
 
   bool ForTheNodes() {

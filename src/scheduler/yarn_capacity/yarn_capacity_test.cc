@@ -59,7 +59,9 @@ TEST(CapacityWhy, NamesTheLimitThatBinds) {
   queues.queues["root.a"].own.am_percent[""] = 0.1F;
   queues.queues["root.b"].own.max_parallel_apps = 1;
   Cluster cluster(queues);
-  EXPECT_EQ(cluster.Why(cluster.Submit("root.b")).reason, PendingReason::kNoNodes);
+  const model::scheduler::Pending none = cluster.Why(cluster.Submit("root.b"));
+  EXPECT_EQ(none.reason, PendingReason::kNoNodes);
+  EXPECT_EQ(none.detail + "; " + none.remedy, "no node is registered; start node agents");
   cluster.AddNode(4096, 8);
   cluster.Beat();
 

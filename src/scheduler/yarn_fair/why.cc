@@ -21,7 +21,6 @@ namespace {
 
 /// How the nodes would answer one request key, if each were offered now.
 struct Offers {
-  size_t nodes = 0;     // schedulable
   size_t ever = 0;      // large enough when empty
   size_t grants = 0;    // would grant
   size_t urgent = 0;    // would serve a more urgent key of the same application first
@@ -38,6 +37,7 @@ std::string Count(size_t n, const char* one, const char* many) {
 
 }  // namespace
 
+static ms::Pending WithoutNodes(const Books& books);
 static void ExplainQueue(const Books& books, const Attempt& attempt, model::scheduler::Pending& pending);
 static Offers DryPass(const Books& books, const Attempt& attempt, size_t key_index);
 static void ExplainNodes(const Books& books, const Attempt& attempt, size_t key_index,
@@ -50,19 +50,37 @@ std::vector<ms::Pending> Why(const Books& books, AppIndex app) {
   const AttemptId id = books.apps.Current(app);
   if (!id.valid() || books.attempts[id].stopped) return all;
   const Attempt& attempt = books.attempts[id];
+  const ms::Pending without_nodes = WithoutNodes(books);
   const std::vector<Asks::ActiveKey>& keys = attempt.asks.active();
   for (size_t i = 0; i < keys.size(); ++i) {
     const KeyLines& placement = attempt.asks.of(keys[i]);
     const Request* any = placement.Any();
     if (any == nullptr) continue;
-    ms::Pending pending;
+    ms::Pending pending = without_nodes;
     pending.ask = {keys[i].key.priority, keys[i].key.id, "*", any->relax, any->capability, any->count, ""};
     pending.since = base::Instant{placement.since_ms * 1'000'000};
-    ExplainQueue(books, attempt, pending);
+    if (pending.reason == PendingReason::kNone) ExplainQueue(books, attempt, pending);
     if (pending.reason == PendingReason::kNone) ExplainNodes(books, attempt, i, pending);
     all.push_back(std::move(pending));
   }
   return all;
+}
+
+/// What explains every ask where no node takes containers: parts of nothing, as the masters' share, are nothing, too,
+/// and no setting mends that.
+ms::Pending WithoutNodes(const Books& books) {
+  size_t registered = 0;
+  for (NodeIndex id{0}; id.value < books.nodes.size(); ++id.value) {
+    const Node& node = books.nodes[id];
+    if (node.alive && node.schedulable) return {};
+    registered += node.alive ? 1 : 0;
+  }
+  ms::Pending pending;
+  pending.reason = PendingReason::kNoNodes;
+  pending.detail = registered == 0 ? "no node is registered"
+                                   : Count(registered, "node is", "nodes are") + " registered, none takes containers";
+  pending.remedy = registered == 0 ? "start node agents" : "bring nodes back into service, or start others";
+  return pending;
 }
 
 /// Reasons that hold whatever node comes: limits of user and queues, the masters' share.
@@ -120,7 +138,6 @@ Offers DryPass(const Books& books, const Attempt& attempt, size_t key_index) {
   for (NodeIndex id{0}; id.value < books.nodes.size(); ++id.value) {
     const Node& node = books.nodes[id];
     if (!node.alive || !node.schedulable) continue;
-    ++offers.nodes;
     offers.most_free = ComponentwiseMax(offers.most_free, node.unallocated);
     if (!any.capability.FitsIn(node.total)) continue;
     ++offers.ever;
@@ -165,9 +182,7 @@ void ExplainNodes(const Books& books, const Attempt& attempt, size_t key_index, 
     pending.detail = std::move(detail);
     pending.remedy = remedy;
   };
-  if (offers.nodes == 0) {
-    say(PendingReason::kNoNodes, "no node is registered and schedulable", "start node managers");
-  } else if (offers.ever == 0) {
+  if (offers.ever == 0) {
     say(PendingReason::kLargerThanAnyNode, "the container needs " + size + "; no node is that large even when empty",
         "ask for smaller containers, or add larger nodes");
   } else if (offers.grants > 0) {

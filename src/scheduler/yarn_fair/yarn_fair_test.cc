@@ -315,6 +315,19 @@ TEST(YarnFair, PlacementRulesInOrder) {
   EXPECT_THAT(cluster.AddApp(4, "default", "bob", true, true, {}), HasSubstr("NO_GROUPS"));
 }
 
+TEST(YarnFair, WithoutNodesWhyBlamesNoSetting) {
+  model::QueueTree tree;
+  tree.queues = {Queue("root.a")};
+  tree.queues[0].max_am_share = 0.1;
+  Cluster cluster({}, tree);
+  cluster.AddApp(0, "root.a");
+  cluster.Ask(0, 1, 1024, 1, 1);
+  const ms::Pending none = cluster.core().Why({0}, {}).at(0);
+  EXPECT_EQ(none.reason, ms::PendingReason::kNoNodes);
+  EXPECT_EQ(none.detail, "no node is registered");
+  EXPECT_EQ(none.remedy, "start node agents");
+}
+
 TEST(YarnFair, WhyNamesTheBindingReason) {
   model::QueueTree tree;
   tree.queues = {Queue("root.a"), Queue("root.b"), Queue("root.c"), Queue("root.d")};
