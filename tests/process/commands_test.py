@@ -791,6 +791,9 @@ class OnACluster(unittest.TestCase):
             jvm, = json.loads(read(address, f"/jmx?qry=Hadoop:service={service},name=JvmMetrics"))["beans"]
             self.assertGreater(jvm["MemHeapUsedM"], 0)
             self.assertEqual((jvm["tag.ProcessName"], jvm["GcTimeMillis"]), (service, 0))
+        bean, = json.loads(read(page, "/jmx?qry=Hadoop:service=ResourceManager,name=QueueMetrics,q0=root"))["beans"]
+        self.assertEqual(bean["AppsRunning"], sum(bean[f"running_{since}"] for since in (0, 60, 300, 1440)), bean)
+        self.assertLessEqual(bean["ActiveUsers"], bean["ActiveApplications"])
         bean, = json.loads(read(nodes[0], "/jmx?qry=Hadoop:service=NodeManager,name=NodeManagerMetrics"))["beans"]
         self.assertGreater(bean["AvailableGB"], 0)
         self.assertEqual(set(json.loads(read(page, "/ws/v1/cluster/userinfo?user.name=ann")).values()), {getpass.getuser(), "ann"})

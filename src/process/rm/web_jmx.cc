@@ -3,6 +3,7 @@
 
 #include "process/http/jmx.h"
 #include "process/http/json_text.h"
+#include "process/rm/queue_activity.h"
 #include "process/rm/web.h"
 #include "process/rm/web_resources.h"
 
@@ -88,8 +89,17 @@ std::string QueueBeanName(const std::string& path) {
   return name;
 }
 
-http::Bean QueueBean(const scheduler::QueueView& queue, const QueueSums& sums, const model::Resources& cluster,
-                     const std::string& host) {
+void AddActivity(const QueueActivity& activity, ordered_json& to) {
+  to["running_0"] = activity.running[0];
+  to["running_60"] = activity.running[1];
+  to["running_300"] = activity.running[2];
+  to["running_1440"] = activity.running[3];
+  to["ActiveApplications"] = activity.active_applications;
+  to["ActiveUsers"] = activity.active_users;
+}
+
+http::Bean QueueBean(const scheduler::QueueView& queue, const QueueSums& sums, const QueueActivity& activity,
+                     const model::Resources& cluster, const std::string& host) {
   http::Bean bean = MakeBean(QueueBeanName(queue.name));
   const int64_t failed = sums.In(AppState::kFailed);
   const int64_t killed = sums.In(AppState::kKilled);
@@ -112,6 +122,7 @@ http::Bean QueueBean(const scheduler::QueueView& queue, const QueueSums& sums, c
   to["PendingContainers"] = sums.pending;
   Add(to, "Reserved", sums.reserved);
   to["ReservedContainers"] = sums.reservations;
+  AddActivity(activity, to);
   queue.capacity ? AddCapacities(*queue.capacity, to) : AddShares(queue, to);
   return bean;
 }
@@ -143,11 +154,15 @@ void Web::Jmx(const http::Request& request, const Reply& reply) {
   const std::string host = manager_.bound().client.host;
   Aside("jmx", reply,
         [host, query = request.query, view = manager_.scheduler().GetQueues(), cluster = manager_.Fresh().cluster(),
-         sums = manager_.Fresh().queues(), nodes = NodeRows(manager_.core())] {
+         sums = manager_.Fresh().queues(), rows = manager_.Fresh().Rows(), now = manager_.now_wall(),
+         nodes = NodeRows(manager_.core())] {
           std::vector<http::Bean> beans = {ClusterBean(cluster, host), NodesBean(nodes)};
+          QueueActivities activities;
+          rows.ForEach([&](const AppRow& row) { activities.Add(row, now); });
           for (const scheduler::QueueView& queue : view.queues) {
             const auto own = sums.find(queue.name);
-            beans.push_back(QueueBean(queue, own == sums.end() ? QueueSums{} : own->second, view.cluster, host));
+            beans.push_back(QueueBean(queue, own == sums.end() ? QueueSums{} : own->second, activities.Of(queue.name),
+                                      view.cluster, host));
           }
           http::AddJvmBean("ResourceManager", host, beans);
           return http::JmxAnswer(query, beans);
