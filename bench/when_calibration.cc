@@ -37,7 +37,7 @@ using base::Instant;
 constexpr Duration kWarm = Duration::Seconds(1800);
 constexpr Duration kAhead = Duration::Seconds(7200);
 constexpr Duration kClose = Duration::Seconds(60);
-constexpr ask::Bounds kBounds = {.ahead = kAhead, .events = 50'000, .limits = false};
+const ask::Bounds kBounds = {.ahead = kAhead, .events = 50'000, .limits = false};
 
 using Key = std::tuple<model::AppIndex, int32_t, int64_t>;  // application, priority, allocation request id
 
