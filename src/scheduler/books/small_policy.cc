@@ -130,8 +130,10 @@ int64_t SmallPolicy::ScoreOrNone(const Books& books, NodeIndex node) const {
 void SmallPolicy::Reorder(const Books& books, NodeIndex node) {
   if (node.value >= scores_.size()) scores_.resize(node.value + 1, -1);
   int64_t& score = scores_[node.value];
+  const int64_t now = ScoreOrNone(books, node);
+  if (now == score) return;
   if (score >= 0) order_.erase({score, node});
-  score = ScoreOrNone(books, node);
+  score = now;
   if (score >= 0) order_.insert({score, node});
 }
 
@@ -187,7 +189,7 @@ bool SmallPolicy::IsFull(const Books& books, ShapeId shape) const {
 void SmallPolicy::Serve(Core& core, AppSlot slot) {
   int32_t left = AtOnce();
   for (Ask& ask : core.books().apps.asks(slot)) {
-    if (ask.open() && !IsFull(core.books(), ask.shape)) Deal(core, slot, ask, left);
+    if (left > 0 && ask.open() && !IsFull(core.books(), ask.shape)) Deal(core, slot, ask, left);
   }
 }
 
@@ -197,10 +199,6 @@ void SmallPolicy::Deal(Core& core, AppSlot slot, Ask& ask, int32_t& left) {
   const App& app = books.apps[slot];
   const ShapeId shape_id = ask.shape;
   const Shape shape = books.shapes[shape_id];
-  const auto may_have_one = [&] {
-    return left > 0 && books.queues.FindLimit(app.leaf, shape.size, app.needs_master).kind == Limit::Kind::kFree;
-  };
-  if (!may_have_one()) return;
   std::vector<NodeIndex> usable;
   for (auto at = order_.rbegin(); at != order_.rend() && !TooLow(at->first, shape); ++at) {
     if (books.Fits(app, at->second, shape)) usable.push_back(at->second);
@@ -211,7 +209,8 @@ void SmallPolicy::Deal(Core& core, AppSlot slot, Ask& ask, int32_t& left) {
   while (!usable.empty() && ask.count > 0) {
     for (size_t i = 0; i < usable.size() && ask.count > 0; ++i) {
       do {
-        if (!may_have_one()) return;
+        if (left == 0 || books.queues.FindLimit(app.leaf, shape.size, app.needs_master).kind != Limit::Kind::kFree)
+          return;
         --left;
         core.Grant(slot, ask, SpotOn(books, ask, usable[i]));
       } while (!SpreadsOut() && ask.count > 0 && books.Fits(app, usable[i], shape));
