@@ -23,10 +23,8 @@
 
 /// The address sanitizer's hook. libzookeeper 3.8 forgets its notes of transactions that are under way when a session
 /// is closed, and with them ours (free_completions: they are queued for a thread that ends).
-extern "C" const char*
-__lsan_default_suppressions() {  // NOLINT(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
-  return "leak:libzookeeper_mt\n";
-}
+// NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): the sanitizer looks for this name
+extern "C" const char* __lsan_default_suppressions() { return "leak:libzookeeper_mt\n"; }
 
 namespace fairlead::env_zookeeper {
 namespace {
