@@ -24,6 +24,7 @@
 #include "sim/executors/rules.h"
 #include "sim/executors/workload.h"
 #include "sim/rigid/rigid.h"
+#include "yarn_fair_gangs.h"
 
 namespace {
 
@@ -195,16 +196,33 @@ int Devices(const Words& words) {
   return 0;
 }
 
-void PrintWaits(const char* rule, std::vector<int64_t> waits, int64_t late, int64_t too_large) {
-  std::sort(waits.begin(), waits.end());
-  if (waits.empty()) waits.push_back(0);
-  std::printf(
-      "{\"rule\": \"%s\", \"jobs\": %zu, \"too_large\": %lld, \"mean_wait_s\": %.2f, \"p95_wait_s\": %.1f, \"late\": "
-      "%lld}\n",
-      rule, waits.size(), static_cast<long long>(too_large), Mean(waits), Percentile(waits, 0.95),
-      static_cast<long long>(late));
-  std::fflush(stdout);
-}
+/// What one rule does with all pools.
+struct Waits {
+  std::vector<int64_t> seconds;
+  int64_t late = 0;
+  int64_t too_large = 0;
+  int64_t never = 0;  // had to wait for ever
+
+  void Add(const sim::RigidJob& job, const sim::RigidStart& start, int32_t devices) {
+    if (start.at_s < 0) {
+      ++(job.devices > devices ? too_large : never);
+      return;
+    }
+    seconds.push_back(start.at_s - job.submit_s);
+    if (start.promised_s >= 0 && start.at_s > start.promised_s) ++late;
+  }
+
+  void Print(const char* rule) {
+    std::sort(seconds.begin(), seconds.end());
+    if (seconds.empty()) seconds.push_back(0);
+    std::printf(
+        "{\"rule\": \"%s\", \"jobs\": %zu, \"too_large\": %lld, \"never\": %lld, \"mean_wait_s\": %.2f, "
+        "\"p95_wait_s\": %.1f, \"late\": %lld}\n",
+        rule, seconds.size(), static_cast<long long>(too_large), static_cast<long long>(never), Mean(seconds),
+        Percentile(seconds, 0.95), static_cast<long long>(late));
+    std::fflush(stdout);
+  }
+};
 
 int Philly(const Words& words) {
   const auto jobs = sim::ReadPhilly(ReadInput());
@@ -214,27 +232,24 @@ int Philly(const Words& words) {
     pools.resize(std::max(pools.size(), static_cast<size_t>(job.pool) + 1));
     pools[static_cast<size_t>(job.pool)].push_back(job);
   }
-  const std::pair<const char*, sim::RigidOrder> rules[] = {{"fifo", sim::RigidOrder::kArrival},
-                                                           {"fifo with backfill", sim::RigidOrder::kBackfill},
-                                                           {"least work passes", sim::RigidOrder::kLeastWorkFirst}};
-  for (const auto& [name, order] : rules) {
+  using Run = std::vector<sim::RigidStart> (*)(std::span<const sim::RigidJob>, int32_t);
+  const std::pair<const char*, Run> rules[] = {
+      {"fifo", [](auto pool, int32_t devices) { return RunRigid(pool, devices, sim::RigidOrder::kArrival); }},
+      {"yarn-fair", [](auto pool, int32_t devices) { return RunYarnFair(pool, devices, false); }},
+      {"yarn-fair, policy fifo", [](auto pool, int32_t devices) { return RunYarnFair(pool, devices, true); }},
+      {"fifo with backfill",
+       [](auto pool, int32_t devices) { return RunRigid(pool, devices, sim::RigidOrder::kBackfill); }},
+      {"least work passes",
+       [](auto pool, int32_t devices) { return RunRigid(pool, devices, sim::RigidOrder::kLeastWorkFirst); }}};
+  for (const auto& [name, run] : rules) {
     std::fprintf(stderr, "philly, %s\n", name);
-    std::vector<int64_t> waits;
-    int64_t late = 0;
-    int64_t too_large = 0;
+    Waits waits;
     for (const auto& pool : pools) {
       const auto devices = static_cast<int32_t>((sim::LargestUse(pool) * words.part + 99) / 100);
-      const std::vector<sim::RigidStart> starts = sim::RunRigid(pool, devices, order);
-      for (size_t i = 0; i < pool.size(); ++i) {
-        if (starts[i].at_s < 0) {
-          ++too_large;
-          continue;
-        }
-        waits.push_back(starts[i].at_s - pool[i].submit_s);
-        if (starts[i].promised_s >= 0 && starts[i].at_s > starts[i].promised_s) ++late;
-      }
+      const std::vector<sim::RigidStart> starts = run(pool, devices);
+      for (size_t i = 0; i < pool.size(); ++i) waits.Add(pool[i], starts[i], devices);
     }
-    PrintWaits(name, waits, late, too_large);
+    waits.Print(name);
   }
   return 0;
 }

@@ -13,6 +13,7 @@ load:      1,000 Workers and 1,000 applications, which are connections of one pr
            and reports that an executor has ended or runs, per second of its CPU time, while 64 at a time are replaced.
 """
 import argparse
+import functools
 import json
 import os
 import pathlib
@@ -31,6 +32,7 @@ import peers  # noqa: E402
 import row_file  # noqa: E402
 import spark_cluster  # noqa: E402
 from jobs import PausedJob  # noqa: E402
+import waiting  # noqa: E402
 
 peers.JVM.clear()  # Java's daemons are measured as they start by themselves
 
@@ -62,18 +64,7 @@ class Cluster:
         self.cluster.stop()
         self.directory.cleanup()
 
-
-def until(condition, what, seconds=120, pause=0.001):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        try:
-            found = condition()
-            if found:
-                return found
-        except (OSError, KeyError, ValueError):
-            pass
-        time.sleep(pause)
-    raise AssertionError(f"waited {seconds} s for {what}")
+until = functools.partial(waiting.until, seconds=120, pause=0.001)  # a long pause would be measured, too
 
 
 def job(cluster, name):

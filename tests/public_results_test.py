@@ -75,6 +75,10 @@ class Public(unittest.TestCase):
             bars = picture.findall("{http://www.w3.org/2000/svg}rect")
             self.assertGreater(len(bars), 3, name)
             self.assertTrue(all(0 <= float(bar.get("width")) <= 380 for bar in bars), name)
+        philly = {row["name"].partition(":")[0]: row["ours"] for row in rows if row["name"].startswith("philly")}
+        for part in (100, 50, 25):  # two programs, one rule
+            fifo, fair = (philly[f"philly, {part} % of the largest use, {rule}"] for rule in ("fifo", "yarn-fair, policy fifo"))
+            self.assertEqual(fifo, fair)
         self.assertTrue(all(row["late"] == 0 for row in (one["further"] for one in rows if one["name"].startswith("philly"))))
 
     def test_a_shortened_run_is_not_judged(self):

@@ -80,7 +80,7 @@ class Compare(unittest.TestCase):
         with tempfile.TemporaryDirectory() as out:
             done = sim("compare", TRACES / "swim.tsv.gz", "--nodes", 6, "--faster", 8, "--out", out)
             self.assertEqual(done.returncode, 0, done.stderr)
-            for word in ("makespan", "slowdown, p99", "node-local", "fairness (Jain)", "lost work", "cores used",
+            for word in ("tdw instead of fairlead\n", "makespan", "slowdown, p99", "node-local", "fairness (Jain)", "lost work", "cores used",
                          *known):
                 self.assertIn(word, done.stdout)
             page = pathlib.Path(out, "report.html").read_text()
@@ -140,7 +140,7 @@ class Migrate(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             text = pathlib.Path(out, "report.txt").read_text()
             self.assertTrue(done.stdout.startswith(text))
-            for word in ("User ann waits longer", "user limit", "Queue root.reports, asked for by", "refuses them",
+            for word in ("User ann is served later", "user limit", "Queue root.reports, asked for by", "refuses them",
                          "root.reports", "node-locality-delay is '0.5'", "resources that count",
                          "preemption below the minimum after"):
                 self.assertIn(word, text)

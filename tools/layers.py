@@ -59,7 +59,8 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "process/tls": "env",
     "process/login": "base endpoints/yarn env process/http wire/hadoop_rpc",
     "process/application": "endpoints/yarn env model process/rpc wire/yarn",
-    "process/ask": "base config endpoints/v1 model scheduler scheduler/books",
+    "report": "base endpoints/v1 model process/http",
+    "process/ask": "base config endpoints/v1 model report scheduler scheduler/books",
     "process/rm":
         "base config endpoints/rest endpoints/v1 endpoints/yarn env model process/ask process/http process/login process/rpc rm "
         "scheduler scheduler/books wire/hadoop_rpc wire/yarn",
@@ -101,7 +102,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "sim/rigid": "base",
     "sim/stages": "base tasks",
     "sim/traces":
-        "base config model process/http process/rm profiles scheduler scheduler/shared",
+        "base config endpoints/v1 model process/http process/rm profiles report scheduler scheduler/shared",
     "sim/cluster":
         "base endpoints/yarn env env_sim model process/driver process/executor process/nm process/rm "
         "process/rpc process/shuffle scheduler scheduler/fairlead shuffle tasks wire/engine wire/hadoop_rpc wire/spark_shuffle "

@@ -1,7 +1,6 @@
 #include "ask.h"
 
 #include <cstdio>
-#include <cstdlib>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -11,6 +10,8 @@
 #include "env_posix/posix_loop.h"
 #include "process/ask/change.h"
 #include "process/http/http.h"
+#include "report/comparison.h"
+#include "report_out.h"
 #include "table.h"
 #include "when.h"
 
@@ -19,7 +20,10 @@
 namespace fairlead::apps {
 namespace {
 
+namespace v1 = endpoints::v1;
 using nlohmann::ordered_json;
+
+constexpr size_t kRows = 1000;  // the manager gives no more
 
 // ---------------------------------------------------------------- what-if
 
@@ -30,6 +34,7 @@ struct WhatIfOptions {
   std::string queues_file;
   std::string ahead;
   std::string later;  // no queue may be, than that
+  std::string out;
   bool all = false;
 };
 
@@ -45,49 +50,53 @@ constexpr std::pair<const char*, const char*> kChanges[] = {
     {"profile", "another profile decides, with the same queues: tdw"},
 };
 
-std::string Moment(const ordered_json& fate, const char* field) {
-  return fate.contains(field) ? DurationText(fate[field].get<int64_t>()) : "-";
+/// A described struct of JSON as it came; what is not there is as it is by itself.
+template <class T>
+T Read(const ordered_json& json) {
+  T value{};
+  if constexpr (base::Described<T>) {
+    T::VisitFields(value, [&]<class F>(std::string_view name, F& field) {
+      if (const auto at = json.find(std::string(name)); at != json.end()) field = Read<F>(*at);
+    });
+  } else if constexpr (base::IsOptional<T>::value) {
+    value = Read<typename T::value_type>(json);
+  } else if constexpr (base::IsVector<T>::value) {
+    for (const ordered_json& item : json) value.push_back(Read<typename T::value_type>(item));
+  } else {
+    value = json.get<T>();
+  }
+  return value;
 }
 
-void PrintApps(const ordered_json& apps) {
-  Table table({"ID", "NAME", "USER", "QUEUE", "FIRST", "THEN", "END", "THEN", "TAKEN"});
-  for (const ordered_json& app : apps) {
-    const ordered_json& before = app.at("before");
-    const ordered_json& after = app.at("after");
-    table.Add({app.value("id", ""), app.value("name", ""), app.value("user", ""), app.value("queue", ""),
-               Moment(before, "first_ms"), Moment(after, "first_ms"), Moment(before, "end_ms"), Moment(after, "end_ms"),
-               after.value("taken", ordered_json(0)).dump()});
-  }
-  if (table.size() > 0) table.Print();
+std::vector<report::Group> GroupsOf(const std::vector<v1::QueueFates>& rows) {
+  std::vector<report::Group> groups;
+  for (const v1::QueueFates& row : rows) groups.push_back({row});
+  return groups;
 }
 
-void PrintGroups(const char* what, const ordered_json& groups) {
-  Table table({what, "LATER", "SOONER", "NO MORE", "IN THE MEAN"});
-  for (const ordered_json& one : groups) {
-    const auto mean = one.value("mean_ms", int64_t{0});
-    table.Add({one.value("name", ""), one.value("apps_later", ordered_json(0)).dump(),
-               one.value("apps_sooner", ordered_json(0)).dump(), one.value("apps_no_more", ordered_json(0)).dump(),
-               DurationText(std::abs(mean)) + (mean < 0 ? " sooner" : " later")});
-  }
-  if (table.size() > 0) table.Print();
+/// The manager's sentences, and tables of its rows.
+report::Report ReportOf(const v1::WhatIf& answer) {
+  report::Comparison rows{.apps = answer.apps, .queues = GroupsOf(answer.queues), .users = GroupsOf(answer.users)};
+  rows.limits = answer.limits;
+  rows.limits_no_more = answer.limits_no_more;
+  return {.parts = {{"", answer.sentences}}, .tables = report::Tables(rows, kRows)};
 }
 
 /// kFailed where a queue breaks the rule; says which. kUndecided where none does, as far as one knows.
-int Judge(const std::string& command, const ordered_json& answer, std::optional<base::Duration> most) {
+int Judge(const std::string& command, const v1::WhatIf& answer, std::optional<base::Duration> most) {
   int code = kOk;
   if (!most) return code;
-  for (const ordered_json& queue : answer.at("queues")) {
-    const int64_t mean = queue.value("mean_ms", int64_t{0});
-    if (mean <= most->millis()) continue;
+  for (const v1::QueueFates& queue : answer.queues) {
+    if (queue.mean_ms <= most->millis()) continue;
     code = Complain(command,
-                    queue.value("name", "") + " is served " + DurationText(mean) +
+                    queue.name + " is served " + DurationText(queue.mean_ms) +
                         " later in the mean, which is more than " + DurationText(most->millis()),
                     kFailed);
   }
-  const auto undecided = answer.value("undecided", int64_t{0});
-  if (code != kOk || undecided == 0) return code;
+  if (code != kOk || answer.undecided == 0) return code;
   return Complain(command,
-                  "it cannot be judged: " + Counted(undecided, "application") + (undecided == 1 ? " waits" : " wait") +
+                  "it cannot be judged: " + Counted(answer.undecided, "application") +
+                      (answer.undecided == 1 ? " waits" : " wait") +
                       " to the end, maybe for containers of which nobody knows how long they run",
                   kUndecided);
 }
@@ -124,22 +133,25 @@ int WhatIf(const Command& command, Cluster& cluster, const WhatIfOptions& option
     body["queues_file"] = *text;
   }
   if (!options.ahead.empty()) body["for"] = options.ahead;
+  if (const auto made = MakeOut(options.out); !made) return Complain(command.name, made.error().message, kFailed);
   const auto answer =
       AskFairlead(cluster, "what-if", "POST", body.dump(-1, ' ', false, ordered_json::error_handler_t::replace));
   if (!answer.ok()) return command.Fail(answer.error());
+  const auto told = Read<v1::WhatIf>(*answer);
+  report::Report report = ReportOf(told);
   if (command.options.json) {
     PrintJson(*answer);
-    return Judge(command.name, *answer, most);
+  } else {
+    const report::Report sentences{.parts = report.parts};
+    std::fputs(TextOf(options.all ? report : sentences, kRows).c_str(), stdout);
   }
-  for (const auto& sentence : answer->at("sentences")) {
-    std::puts(base::VisibleText(sentence.get<std::string>()).c_str());
-  }
-  if (options.all) {
-    PrintApps(answer->at("apps"));
-    PrintGroups("QUEUE", answer->at("queues"));
-    PrintGroups("USER", answer->at("users"));
-  }
-  return Judge(command.name, *answer, most);
+  report.title = "What if";
+  for (const ordered_json& change : body["changes"]) report.about.push_back(change);
+  if (!options.queues_file.empty()) report.about.push_back("queues of " + options.queues_file);
+  const auto written = WriteOut(options.out, report, TextOf(report, kRows), {{"report.json", answer->dump(2) + "\n"}});
+  if (!written) return Complain(command.name, written.error().message, kFailed);
+  if (!command.options.json) std::fputs(written->c_str(), stdout);
+  return Judge(command.name, told, most);
 }
 
 // ---------------------------------------------------------------- when
@@ -180,17 +192,19 @@ void AddAsk(CLI::App& app, int& exit_code) {
   options->changes.reserve(std::size(kChanges));  // the options hold on to places in it
   for (const auto& [name, help] : kChanges) {
     auto& change = options->changes.emplace_back(name, std::vector<std::string>());
-    what_if->add_option(std::string("--") + name, change.second, help);
+    CLI::Option* option = what_if->add_option(std::string("--") + name, change.second, help);
+    if (change.first == "move") option->expected(1, 2)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
   what_if->add_option("--like", options->like, "the node that those of --add-nodes are as large as");
   what_if->add_option("--queues-file", options->queues_file,
-                      "these queues instead, in the form that the manager reads");
+                      "these queues instead, in the form of any of Hadoop's schedulers");
   what_if->add_option("--for", options->ahead, "so far is looked (default 2h, at most 1d)");
   what_if->add_option("--no-queue-later-than", options->later,
                       "exit status 1 where a queue is served later than that in the mean, 6 where too little is known: "
                       "10m");
   what_if->add_flag("--all", options->all,
-                    "with tables: when each application starts and ends, and then; queues and users");
+                    "with tables: when each application starts and ends in both futures; queues, users, limits");
+  what_if->add_option("--out", options->out, "directory for report.html, report.txt, report.json");
   what_if->footer(
       "Nothing changes: a copy of the cluster is asked. Several changes are one.\n"
       "Examples:\n  fairlead what-if --queue root.prod.weight=5\n"

@@ -46,6 +46,12 @@ base::Result<ordered_json> AskFairlead(Cluster& cluster, const std::string& targ
             "; start one with 'fairlead up', or name another's files with --hadoop-conf",
         shell::kRmUnreachable};
   }
+  if (answer->status == 307) {
+    const std::string leader(process::http::FindHeader(answer->headers, "Location").substr(0, 200));
+    return base::Error{"the resource manager there is a standby; ask the one that leads: " +
+                           base::VisibleText(leader.substr(0, leader.find("/fairlead/"))),
+                       shell::kRmRefused};
+  }
   auto parsed = wire::json::ParseOrdered(answer->body, wire::json::kAnswer);
   ordered_json json = parsed ? std::move(*parsed) : ordered_json();
   if (answer->status == 200 && json.is_object()) return json;

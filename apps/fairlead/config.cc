@@ -1,5 +1,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <sstream>
 #include <string>
@@ -10,6 +11,7 @@
 #include "commands.h"
 #include "documents.h"
 #include "engine/settings/spark_settings.h"
+#include "env_posix/posix_loop.h"
 #include "profiles/profile.h"
 #include "shell/base/common_keys.h"
 #include "shell/base/settings.h"
@@ -21,6 +23,7 @@
 #include "shell/shuffle/keys.h"
 #include "shell/spark/door_settings.h"
 #include "shell/spark/standalone_keys.h"
+#include "shell/tls/tls.h"
 
 namespace fairlead::apps {
 namespace {
@@ -28,6 +31,22 @@ namespace {
 constexpr const char* kCommand = "config check";
 
 using nlohmann::ordered_json;
+
+/// Opens what ports would show, and what commands trust, as the start of a daemon does. Files that only the daemon's
+/// user may read are no fault of the configuration.
+base::Status TryTls(const config::HadoopConf& conf, bool serves, std::vector<std::string>& warnings) {
+  const auto disk = env_posix::MakePosixDisk();
+  const auto judge = [&](const auto& opened) -> base::Status {
+    if (opened.ok()) return {};
+    if (opened.error().code != EACCES) return opened.error();
+    warnings.push_back(opened.error().message + ": only the daemon's user can check it");
+    return {};
+  };
+  if (serves) {
+    if (base::Status own = judge(shell::OpenServerTls(shell::ReadServerTls(conf), *disk)); !own.ok()) return own;
+  }
+  return shell::TrustsByFile(conf) ? judge(shell::OpenClientTls(conf, *disk)) : base::Status();
+}
 
 /// What `fairlead rm` would refuse, its queues and host lists included; else what it would do.
 base::Result<CheckedManager> CheckRm(const config::Settings& settings, const std::string& conf_directory,
@@ -37,13 +56,19 @@ base::Result<CheckedManager> CheckRm(const config::Settings& settings, const std
   const std::string queues = !rm->allocation_file.empty() ? rm->allocation_file
                              : settings.queues            ? "Fairlead's YAML"
                                                           : "Fairlead's defaults";
-  return CheckedManager{rm->manager.profile, queues, rm->state_directory, rm->warnings};
+  CheckedManager out{rm->manager.profile, queues, rm->state_directory, rm->warnings};
+  const base::Status tls = TryTls(settings.conf, rm->manager.security.web.https, out.warnings);
+  if (!tls.ok()) return tls.error();
+  return out;
 }
 
 base::Result<CheckedNode> CheckNm(const config::Settings& settings, std::vector<std::string>& of_refused) {
   const auto nm = shell::ReadNmSettings(settings, &of_refused);
   if (!nm) return nm.error();
-  return CheckedNode{nm->services.size(), nm->state_directory, nm->warnings};
+  CheckedNode out{nm->services.size(), nm->state_directory, nm->warnings};
+  const base::Status tls = TryTls(settings.conf, nm->web_security.https || nm->map_outputs_https, out.warnings);
+  if (!tls.ok()) return tls.error();
+  return out;
 }
 
 std::string WhatItDoes(const CheckedManager& rm) { return "profile " + rm.profile + ", queues from " + rm.queues; }
@@ -211,7 +236,7 @@ void AddConfig(CLI::App& app, int& exit_code) {
   check->add_option("--set", options->source.overrides, "KEY=VALUE; may be repeated");
   CLI::Option* against = check->add_option("--against", options->against.manager,
                                            "HOST:PORT of a live manager's pages: ask it what FILE would change there");
-  CLI::Option* queues = check->add_option("file", options->against.file, "queues, in the form that the manager reads");
+  CLI::Option* queues = check->add_option("file", options->against.file, "queues, of any of Hadoop's schedulers");
   against->needs(queues);
   queues->needs(against);
   check

@@ -133,13 +133,15 @@ int Join(const std::string& file) {
   std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
   struct stat earlier {};
   const bool renewed = ::lstat(path.c_str(), &earlier) == 0 && earlier.st_uid != ::geteuid();
-  if (const base::Status written = disk->WriteFileAtomically(path, *text, 0600); !written.ok()) {
-    return Complain("join", path + ": " + written.error().message, kFailed);
+  // A node agent that root has started and that runs as somebody else has made the file its own, to read it again: it
+  // never finds one there that is root's.
+  const std::string to = renewed ? path + ".new" : path;
+  base::Status kept = disk->WriteFileAtomically(to, *text, 0600);
+  if (kept.ok() && renewed && ::lchown(to.c_str(), earlier.st_uid, earlier.st_gid) != 0) {
+    kept = base::Error{std::string("chown: ") + std::strerror(errno)};
   }
-  // A node agent that root has started and that runs as somebody else has made the file its own, to read it again.
-  if (renewed && ::lchown(path.c_str(), earlier.st_uid, earlier.st_gid) != 0) {
-    return Complain("join", path + ": chown: " + std::strerror(errno), kFailed);
-  }
+  if (kept.ok() && renewed) kept = disk->Rename(to, path);
+  if (!kept.ok()) return Complain("join", to + ": " + kept.error().message, kFailed);
   std::printf("%s\n%s\n", path.c_str(),
               node ? "the node agent logs in with it: fairlead nm" : "commands log in with it: fairlead nodes");
   return kOk;

@@ -45,15 +45,23 @@ int Refuse(const base::Error& error) {
   return Complain(kCommand, error.message, error.code == ENOENT ? kNotFound : kFailed);
 }
 
-std::string Kept(const shell::Segments& kept) {
-  return Counted(static_cast<int64_t>(kept.files.size()), "file") + " from " + TimeText(kept.begins().ms) + " to " +
-         TimeText(kept.ends.ms);
+/// Says what is kept, and where something is missing.
+std::string Kept(const std::string& journal, const shell::Segments& kept, const std::vector<shell::Hole>& holes = {}) {
+  std::string text = journal + " has " + Counted(static_cast<int64_t>(kept.files.size()), "file") + " from " +
+                     TimeText(kept.begins().ms) + " to " + TimeText(kept.ends.ms);
+  for (const shell::Hole& hole : holes) text += "; " + HoleText(hole);
+  return text;
 }
 
 template <class T>
 ordered_json JsonOf(const T& document) {
   auto read = wire::json::ParseOrdered(v1::Text(document), wire::json::kAnswer);
   return read ? std::move(*read) : ordered_json();
+}
+
+int NotKept(const std::string& journal, base::WallTime at, const shell::Segments& kept,
+            const std::vector<shell::Hole>& holes) {
+  return Complain(kCommand, TimeText(at.ms) + " is not kept: " + Kept(journal, kept, holes), kNotFound);
 }
 
 /// A machine as it was, in the words of the commands for a live one.
@@ -222,8 +230,7 @@ std::string WordsOf(const shell::Chapter& chapter, const shell::Story::Sums& sum
   switch (chapter.kind) {
     case Kind::kSubmitted:
       return sums.user + " submitted it to " + chapter.text + (sums.name.empty() ? "" : ": " + sums.name) +
-             (sums.type.empty() ? "" : ", " + sums.type) +
-             (chapter.before ? "; what was before the journal's beginning is not kept" : "");
+             (sums.type.empty() ? "" : ", " + sums.type) + (chapter.before ? "; its beginning is not kept" : "");
     case Kind::kWaiting:
       return "waits " + took + " for " + Containers(chapter) + ": " + chapter.text + ": " + chapter.detail +
              (chapter.remedy.empty() ? "" : "; to free it: " + chapter.remedy);
@@ -247,6 +254,9 @@ std::string WordsOf(const shell::Chapter& chapter, const shell::Story::Sums& sum
     case Kind::kEnded:
       return "it ends " + chapter.text + ", " + chapter.final_status +
              (chapter.detail.empty() ? "" : ": " + chapter.detail);
+    case Kind::kMissing:
+      return "what it did then is not kept" + (chapter.to == chapter.from ? "" : " until " + TimeText(chapter.to.ms)) +
+             ": " + chapter.detail;
     case Kind::kBetween: {
       const int64_t taken = CountOf(chapter.gainers);
       const std::string gainers = GainersText(chapter);
@@ -264,7 +274,7 @@ std::string EndText(const shell::Story& story) {
   std::string text = Counted(sums.granted, "container") + " granted, " + std::to_string(sums.taken) + " taken back, " +
                      DurationText(sums.waited_ms) + " in which something of it waited";
   if (!story.ended()) {
-    text += "; the journal ends at " + TimeText(sums.seen.ms) + " and it is " + std::string(EnumName(sums.state));
+    text += "; it was last seen at " + TimeText(sums.seen.ms) + ", " + std::string(EnumName(sums.state));
   }
   return text;
 }
@@ -313,17 +323,21 @@ base::Result<model::ApplicationId> NewestAtBegin(env::Disk& disk, const shell::S
 }
 
 /// The files in which the application may have lived: from the last one on that begins before it was submitted.
-base::Result<std::span<const shell::Segment>> FilesOf(env::Disk& disk, const std::vector<shell::Segment>& files,
-                                                      const model::ApplicationId& id) {
+std::span<const shell::Segment> FilesOf(env::Disk& disk, const std::vector<shell::Segment>& files,
+                                        const model::ApplicationId& id) {
   for (size_t first = files.size() - 1; first > 0; --first) {
     const auto newest = NewestAtBegin(disk, files[first]);
-    if (!newest) return newest.error();
-    if (*newest < id) return std::span(files).subspan(first);
+    if (newest && *newest < id) return std::span(files).subspan(first);  // one that cannot be read shows nothing
   }
   return std::span(files);
 }
 
 }  // namespace
+
+std::string HoleText(const shell::Hole& hole) {
+  const std::string to = hole.to.ms == INT64_MAX ? " on" : " to " + TimeText(hole.to.ms);
+  return "from " + TimeText(hole.from.ms) + to + " nothing is kept: " + hole.why;
+}
 
 int ShowMoment(const PastOptions& options) {
   const auto disk = env_posix::MakePosixDisk();
@@ -332,14 +346,19 @@ int ShowMoment(const PastOptions& options) {
   auto at = shell::ParseMoment(options.at, kept->ends);
   if (!at) return Complain(kCommand, "--at: " + at.error().message, kUsage);
   if (at->ms / 1000 == kept->begins().ms / 1000) at = std::max(*at, kept->begins());  // people write whole seconds
-  if (!kept->Keeps(*at)) {
-    return Complain(kCommand, TimeText(at->ms) + " is not kept: " + options.journal + " has " + Kept(*kept), kNotFound);
-  }
-  const shell::Segment& file = kept->At(*at);
+  std::vector<shell::Hole> holes;
+  if (!kept->Keeps(*at)) return NotKept(options.journal, *at, *kept, holes);
+  const auto files = kept->From(*at);
   shell::Walk walk;
   walk.until = *at;
-  const auto replay = shell::WalkRm(*disk, {&file, 1}, walk);
-  if (!replay) return Refuse(replay.error());
+  walk.hole = [&](const shell::Hole& hole) { holes.push_back(hole); };
+  const auto replay = shell::WalkRm(*disk, files.first(std::min<size_t>(files.size(), 2)), walk);
+  if (!replay) {
+    holes.push_back(
+        {files[0].begins, files.size() > 1 ? files[1].begins : base::WallTime{INT64_MAX}, replay.error().message});
+  }
+  if (*at > kept->ends && !kept->behind.empty()) holes.push_back({kept->ends, {INT64_MAX}, kept->behind});
+  if (!holes.empty()) return NotKept(options.journal, *at, *kept, holes);
   const Moment moment(**replay, *at);
   const base::WallTime changed = (*replay)->wall();
   std::fprintf(
@@ -366,9 +385,8 @@ int TellStory(const PastOptions& options) {
   const auto kept = Find(*disk, options.journal);
   if (!kept) return Refuse(kept.error());
   const auto files = FilesOf(*disk, kept->files, *id);
-  if (!files) return Refuse(files.error());
   uint64_t bytes = 0;
-  for (const shell::Segment& file : *files) bytes += file.bytes;
+  for (const shell::Segment& file : files) bytes += file.bytes;
   shell::Story story(*id);
   Progress progress(kCommand);
   shell::Walk walk;
@@ -377,14 +395,20 @@ int TellStory(const PastOptions& options) {
   };
   walk.begun = [&](const shell::RmReplay& replay, base::WallTime) { story.Begin(replay); };
   walk.see = [&](const shell::RmReplay& replay) { return story.See(replay); };
+  std::vector<shell::Hole> holes;
+  walk.hole = [&](const shell::Hole& hole) {
+    holes.push_back(hole);
+    story.Miss(hole);
+  };
   walk.progress = [&](uint64_t done) {
     progress.Show(static_cast<int64_t>(done >> 20), static_cast<int64_t>(bytes >> 20), "MiB");
   };
-  const auto walked = shell::WalkRm(*disk, *files, walk);
+  const auto walked = shell::WalkRm(*disk, files, walk);
   progress.TakeAway();
+  for (const shell::Hole& hole : holes) (void)Complain(kCommand, HoleText(hole), kOk);
   if (!walked) return Refuse(walked.error());
   if (!story.found()) {
-    return Complain(kCommand, options.story + " is in nothing that is kept: " + options.journal + " has " + Kept(*kept),
+    return Complain(kCommand, options.story + " is in nothing that is kept: " + Kept(options.journal, *kept, holes),
                     kNotFound);
   }
   PrintStory(story, options.story, options.json);

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "shell/rm/segments.h"
+
 // What `fairlead replay` tells of an older state: of a moment, and of one application's life.
 
 namespace fairlead::apps {
@@ -20,6 +22,9 @@ struct PastOptions {
   std::string out;   // directory for the comparison's report
   bool json = false;
 };
+
+/// "from TIME to TIME nothing is kept: WHY".
+std::string HoleText(const shell::Hole& hole);
 
 /// Each prints, and gives the exit code.
 int ShowMoment(const PastOptions& options);

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "commands.h"
 #include "env_posix/posix_loop.h"
+#include "past.h"
 #include "progress.h"
 #include "shell/rm/replay.h"
 #include "shell/rm/segments.h"
@@ -81,12 +82,18 @@ base::Result<RecordedTrace> ReadJournal(const std::string& path) {
     queues.See(replay);
     return true;
   };
+  std::vector<std::string> missing;
+  walk.hole = [&](const shell::Hole& hole) { missing.push_back(HoleText(hole)); };
   walk.progress = [&](uint64_t done) { progress.Show(static_cast<int64_t>(done), bytes, "bytes"); };
   const auto walked = shell::WalkRm(*disk, kept->files, walk);
   progress.TakeAway();
   if (!walked) return walked.error();
   RecordedTrace out{trace.Finish(), sim::RunConfiguration(path, (*walked)->settings().manager.profile,
                                                           (*walked)->conf(), queues.Take())};
+  for (const std::string& text : missing) {
+    (void)Complain("sim", text, kOk);
+    out.configuration.notes.push_back("in the journal " + text);
+  }
   if (queues.changes() > 0) {
     out.configuration.notes.push_back("the queues changed " + base::Counted(queues.changes(), "time") +
                                       " while the journal was written; those that were in use for the longest count");

@@ -9,16 +9,14 @@
 #include "commands.h"
 #include "env_posix/posix_loop.h"
 #include "profiles/profile.h"
+#include "report_out.h"
 #include "sim/traces/comparison_report.h"
-#include "table.h"
 
 namespace fairlead::apps {
 namespace {
 
 constexpr const char* kCommand = "sim migrate";
 constexpr uint64_t kFileBytes = uint64_t{16} << 20;
-constexpr size_t kSentences = 5;
-constexpr size_t kRows = 15;
 
 struct MigrateArguments : TraceArguments {
   std::string from;
@@ -86,30 +84,6 @@ base::Result<sim::RunResult> RunSide(const TraceArguments& arguments, const Work
   return RunUnder(arguments, workload, std::move(*profile), NameOf(sides, side));
 }
 
-void Append(std::string& out, Table& table) {
-  for (const std::string& line : table.Lines()) out += line + "\n";
-}
-
-std::string TextOf(const sim::Comparison& comparison, const std::vector<sim::RunResult>& runs, const Sides& sides) {
-  std::string out = comparison.trace + ": " + Counted(comparison.jobs, "job") + ", " +
-                    Counted(comparison.nodes, "node") + ", seed " + std::to_string(comparison.seed) +
-                    "\nfrom: " + comparison.from.name + ", " + sides.from.name + "\nto:   " + comparison.to.name +
-                    ", " + sides.to.name + "\n\n";
-  for (const std::string& sentence : sim::SentencesOf(comparison, kSentences))
-    out += base::VisibleText(sentence) + "\n";
-  out += "\n";
-  Table metrics = MetricTable(runs);
-  Append(out, metrics);
-  for (const sim::ReportTable& rows : sim::TablesOf(comparison, kRows)) {
-    out += "\n" + rows.title + "\n";
-    Table table(rows.header);
-    for (const std::vector<std::string>& row : rows.rows) table.Add(row);
-    Append(out, table);
-    if (rows.left_out > 0) out += "... and " + std::to_string(rows.left_out) + " more\n";
-  }
-  return out;
-}
-
 int Refuse(const std::string& command, const base::Error& error) {
   return Complain(command, error.message, error.code == ENOENT ? kNotFound : kUsage);
 }
@@ -127,7 +101,7 @@ int Migrate(const MigrateArguments& arguments) {
 int CompareSides(const std::string& command, const TraceArguments& arguments, const Workload& workload,
                  const Sides& sides) {
   if (workload.jobs.empty() && !workload.synthetic) return Complain(command, "the trace has no jobs", kUsage);
-  if (const auto made = MakeOut(arguments); !made) return Complain(command, made.error().message, kFailed);
+  if (const auto made = MakeOut(arguments.out); !made) return Complain(command, made.error().message, kFailed);
   const sim::Configuration& from = sides.from;
   const sim::Configuration& to = sides.to;
   std::vector<sim::RunResult> runs;
@@ -140,14 +114,15 @@ int CompareSides(const std::string& command, const TraceArguments& arguments, co
   comparison.from.notes = from.notes;
   comparison.to.notes = to.notes;
   comparison.differences = sim::DifferencesOf(from, to);
+  report::Report report = sim::ReportOf(comparison, runs);
+  report.about.push_back("from: " + comparison.from.name + ", " + from.name);
+  report.about.push_back("to:   " + comparison.to.name + ", " + to.name);
   const std::string json = sim::ComparisonJson(comparison);
-  const std::string text = TextOf(comparison, runs, sides);
+  const std::string text = TextOf(report);
   std::fputs((arguments.json ? json : text).c_str(), stdout);
-  const auto written = WriteOut(
-      arguments, {{"report.html", sim::ComparisonHtml(comparison, runs)}, {"report.json", json}, {"report.txt", text}});
+  const auto written = WriteOut(arguments.out, report, text, {{"report.json", json}});
   if (!written) return Complain(command, written.error().message, kFailed);
-  if (!arguments.out.empty() && !arguments.json)
-    std::printf("\nwritten: %s/report.html, report.json, report.txt\n", arguments.out.c_str());
+  if (!arguments.json) std::fputs(written->c_str(), stdout);
   return kOk;
 }
 
@@ -165,7 +140,7 @@ void AddSimMigrate(CLI::App& sim, int& exit_code) {
       ->required();
   migrate->add_option("--to", arguments->to, "the same")->required();
   AddWorkloadOptions(*migrate, "--trace", *arguments);
-  migrate->add_option("--out", arguments->out, "directory for report.html, report.json, report.txt");
+  migrate->add_option("--out", arguments->out, "directory for report.html, report.txt, report.json");
   migrate->add_flag("--json", arguments->json, "print the report as JSON");
   migrate->footer(
       "Examples:\n"

@@ -7,10 +7,11 @@
 
 #include "base/did_you_mean.h"
 #include "profiles/profile.h"
+#include "report_out.h"
+#include "sim/traces/comparison_report.h"
 #include "sim/traces/report.h"
 #include "sim_migrate.h"
 #include "sim_workload.h"
-#include "table.h"
 
 namespace fairlead::apps {
 namespace {
@@ -29,19 +30,6 @@ base::Result<sim::RunResult> RunOne(const TraceArguments& arguments, const Workl
   auto profile = sim::MakeProfile(name, options);
   if (!profile) return base::Error{profile.error().message, kUsage};
   return RunUnder(arguments, workload, std::move(*profile), name);
-}
-
-/// The largest queues of one run; the rest is in the files.
-void PrintQueues(const sim::RunResult& run) {
-  constexpr size_t kMost = 12;
-  Table table({"QUEUE", "JOBS", "SLOWDOWN", "P99", "SHARE"});
-  std::vector<std::vector<std::string>> rows = sim::QueueRows(run);
-  const size_t left_out = rows.size() > kMost ? rows.size() - kMost : 0;
-  rows.resize(rows.size() - left_out);
-  for (std::vector<std::string>& row : rows) table.Add(std::move(row));
-  std::puts("");
-  table.Print();
-  if (left_out > 0) std::printf("... and %zu more queues\n", left_out);
 }
 
 /// Error: a key that none of the profiles reads, so that the run would try nothing.
@@ -71,35 +59,29 @@ int RunTraces(const std::string& command, const TraceArguments& arguments, const
   const auto workload = Load(arguments);
   if (!workload) return Complain(command, workload.error().message, CodeOfLoad(workload.error()));
   if (workload->jobs.empty() && !workload->synthetic) return Complain(command, "the trace has no jobs", kUsage);
-  if (const auto made = MakeOut(arguments); !made) return Complain(command, made.error().message, kFailed);
+  if (const auto made = MakeOut(arguments.out); !made) return Complain(command, made.error().message, kFailed);
   std::vector<sim::RunResult> runs;
   for (const std::string& name : profiles) {
     auto run = RunOne(arguments, *workload, name);
     if (!run) return Complain(command, run.error().message, kUsage);
     runs.push_back(std::move(*run));
   }
-  if (arguments.json) {
-    std::fputs(sim::ResultsJson(runs).c_str(), stdout);
-  } else {
-    std::printf("%s: %lld jobs, %lld tasks, %lld nodes, seed %llu\n", workload->name.c_str(),
-                static_cast<long long>(runs[0].jobs), static_cast<long long>(runs[0].tasks),
-                static_cast<long long>(runs[0].nodes), static_cast<unsigned long long>(arguments.seed));
-    MetricTable(runs).Print();
-    if (runs.size() > 1) std::puts("* the best of the row");
-    if (runs.size() == 1) PrintQueues(runs[0]);
-    for (const sim::RunResult& run : runs) {
-      std::printf("%s: %lld grants in %.1f s, decisions %016llx\n", run.profile.c_str(),
-                  static_cast<long long>(run.grants), run.real_seconds, static_cast<unsigned long long>(run.decisions));
-    }
+  report::Report report = sim::ReportOf(runs);
+  for (const sim::RunResult& run : runs) {
+    char line[80];
+    std::snprintf(line, sizeof line, ": %lld grants in %.1f s, decisions %016llx", static_cast<long long>(run.grants),
+                  run.real_seconds, static_cast<unsigned long long>(run.decisions));
+    report.about.push_back(run.profile + line);
+    if (!run.first_problem.empty()) report.about.push_back(run.profile + ": " + run.first_problem);
   }
-  const auto written = WriteOut(arguments, {{"report.html", sim::ReportHtml(runs)},
-                                            {"results.json", sim::ResultsJson(runs)},
-                                            {"samples.csv", sim::SamplesCsv(runs)},
-                                            {"jobs.csv", sim::JobsCsv(runs)}});
+  const std::string json = sim::ResultsJson(runs, report.parts);
+  const std::string text = TextOf(report);
+  std::fputs((arguments.json ? json : text).c_str(), stdout);
+  const auto written =
+      WriteOut(arguments.out, report, text,
+               {{"results.json", json}, {"samples.csv", sim::SamplesCsv(runs)}, {"jobs.csv", sim::JobsCsv(runs)}});
   if (!written) return Complain(command, written.error().message, kFailed);
-  if (!arguments.out.empty() && !arguments.json) {
-    std::printf("written: %s/report.html, results.json, samples.csv, jobs.csv\n", arguments.out.c_str());
-  }
+  if (!arguments.json) std::fputs(written->c_str(), stdout);
   int code = kOk;
   for (const sim::RunResult& run : runs) {
     if (run.unfinished + run.rejected > 0 || run.diverged)
@@ -120,7 +102,8 @@ void AddTraceOptions(CLI::App& command, TraceArguments& arguments) {
       ->allow_extra_args(false);
   command.add_option("--wishes", arguments.wishes,
                      "switches of profile fairlead with commas between, or all (docs/wishes.md)");
-  command.add_option("--out", arguments.out, "directory for report.html, results.json, samples.csv, jobs.csv");
+  command.add_option("--out", arguments.out,
+                     "directory for report.html, report.txt, results.json, samples.csv, jobs.csv");
   command.add_flag("--json", arguments.json, "print results as JSON");
 }
 

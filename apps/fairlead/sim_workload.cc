@@ -12,11 +12,10 @@
 #include "config/allocation_file.h"
 #include "env_posix/posix_loop.h"
 #include "progress.h"
+#include "report/words.h"
 #include "sim/traces/both.h"
-#include "sim/traces/page.h"
 #include "sim/traces/queue_settings.h"
 #include "sim/traces/read.h"
-#include "sim/traces/report.h"
 #include "sim/traces/synthetic.h"
 #include "sim_journal.h"
 
@@ -233,7 +232,7 @@ sim::RunResult RunUnder(const TraceArguments& arguments, const Workload& workloa
   Progress progress(name);
   sim::RunResult result = run.Run([&](const sim::Progress& now) {
     progress.Show(now.jobs_ended, now.jobs, "jobs",
-                  ", " + Counted(now.tasks_ended, "task") + ", " + sim::SpanText(now.now_ms));
+                  ", " + Counted(now.tasks_ended, "task") + ", " + report::SpanText(now.now_ms));
   });
   result.profile = name;
   result.wishes = ToString(profile.wishes);
@@ -289,34 +288,6 @@ void AddWorkloadOptions(CLI::App& command, const std::string& trace, TraceArgume
   command.add_option("--storms", arguments.faults.storms, "so often 200 small jobs come within a second")
       ->check(CLI::Range(0, 10'000));
   AddUseOptions(command, arguments);
-}
-
-Table MetricTable(const std::vector<sim::RunResult>& runs) {
-  std::vector<std::string> header = {""};
-  for (const sim::RunResult& run : runs) header.push_back(run.profile);
-  Table table(header);
-  for (const sim::MetricRow& row : sim::Compare(runs)) {
-    std::vector<std::string> cells = {row.name};
-    for (size_t i = 0; i < row.cells.size(); ++i) {
-      const bool marked = runs.size() > 1 && static_cast<int>(i) == row.best;
-      cells.push_back(row.cells[i] + (marked ? " *" : ""));
-    }
-    table.Add(std::move(cells));
-  }
-  return table;
-}
-
-base::Status MakeOut(const TraceArguments& arguments) {
-  return arguments.out.empty() ? base::Status{} : env_posix::MakePosixDisk()->MakeDirectories(arguments.out);
-}
-
-base::Status WriteOut(const TraceArguments& arguments, const std::vector<std::pair<std::string, std::string>>& files) {
-  if (arguments.out.empty()) return {};
-  const auto disk = env_posix::MakePosixDisk();
-  for (const auto& [name, text] : files) {
-    if (const auto written = disk->WriteFileAtomically(arguments.out + "/" + name, text); !written) return written;
-  }
-  return {};
 }
 
 }  // namespace fairlead::apps

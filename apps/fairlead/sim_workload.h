@@ -85,12 +85,4 @@ sim::RunResult RunUnder(const TraceArguments& arguments, const Workload& workloa
 /// `trace`: how the traces are given.
 void AddWorkloadOptions(CLI::App& command, const std::string& trace, TraceArguments& arguments);
 
-/// Runs side by side, the best of each row marked.
-Table MetricTable(const std::vector<sim::RunResult>& runs);
-
-/// Makes the directory --out before minutes of work, not after.
-base::Status MakeOut(const TraceArguments& arguments);
-/// Writes files, by name, into the directory --out.
-base::Status WriteOut(const TraceArguments& arguments, const std::vector<std::pair<std::string, std::string>>& files);
-
 }  // namespace fairlead::apps

@@ -209,6 +209,9 @@ base::Result<std::string> SubmitJob(const SubmitOptions& options, Cluster& clust
   if (!tokens) return tokens.error();
   context.am_container_spec = LaunchContext(options, cluster, job, text);
   if (!tokens->empty()) context.am_container_spec->tokens = *tokens;
+  // Whoever gives the same tokens to several applications, Oozie for example, says so by this key.
+  if (!cluster.settings.conf.Bool("mapreduce.job.complete.cancel.delegation.tokens", true))
+    context.cancel_tokens_when_complete = false;
   if (!options.viewers.empty()) {
     auto& list = context.am_container_spec->application_acls.emplace_back();
     list.access_type = yarn::ApplicationAccessTypeProto::kViewApp;

@@ -1,5 +1,6 @@
 #include "when.h"
 
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 
@@ -26,6 +27,8 @@ std::string AskText(const ordered_json& ask) {
          ", " + Counted(size.value("vcores", int64_t{0}), "vcore");
 }
 
+std::string PercentText(double part) { return std::to_string(std::llround(part * 100)) + " %"; }
+
 std::string ReasonOf(const ordered_json& ask) { return base::VisibleText(ask.value("reason", "")); }
 
 }  // namespace
@@ -46,8 +49,12 @@ void PrintWhen(const ordered_json& answer) {
     return std::to_string(held.value(of, int64_t{0}) * 100 / estimates) + " %";
   };
   std::printf(
-      "Of %s so far %s were served by what 9 of 10 cases were to take, %s within a minute or a tenth of the wait.\n",
-      Counted(estimates, "estimate").c_str(), share("within_p90").c_str(), share("close").c_str());
+      "Of %s so far %s were served by what 9 of 10 cases were to take, %s within a minute or a tenth of the wait%s.\n",
+      Counted(estimates, "estimate").c_str(), share("within_p90").c_str(), share("close").c_str(),
+      held.contains("median_error")
+          ? ("; half of them were off by at most " + PercentText(held["median_error"].get<double>()) + " of the wait")
+                .c_str()
+          : "");
 }
 
 void PrintWhenBeside(Cluster& cluster, const std::string& id, const ordered_json& detail) {

@@ -50,24 +50,24 @@ class ValueReader {
 
   template <class Field>
   void Int(Field& field) {
-    Number(field, java::ConfiguredInteger<int32_t>(text_), "a whole number");
+    Whole(field, java::ConfiguredInteger<int32_t>(text_), base::Trimmed(text_));
   }
   template <class Field>
   void Long(Field& field) {
-    Number(field, java::ConfiguredInteger<int64_t>(text_), "a whole number");
+    Whole(field, java::ConfiguredInteger<int64_t>(text_), base::Trimmed(text_));
   }
   /// Integer.valueOf: no white space, no hexadecimal.
   template <class Field>
   void PlainInt(Field& field) {
-    Number(field, java::ParseInteger<int32_t>(text_), "a whole number");
+    Whole(field, java::ParseInteger<int32_t>(text_), text_);
   }
   template <class Field>
   void Float(Field& field) {
-    Number(field, java::ParseReal<float>(text_), "a number");
+    Number(field, java::ParseReal<float>(text_), java::NoReal(text_), "a number");
   }
   template <class Field>
   void Double(Field& field) {
-    Number(field, java::ParseReal<double>(text_), "a number");
+    Number(field, java::ParseReal<double>(text_), java::NoReal(text_), "a number");
   }
   template <class Field>
   void Bool(Field& field) {
@@ -76,11 +76,15 @@ class ValueReader {
 
  private:
   template <class Field, class T>
-  void Number(Field& field, const std::optional<T>& number, const char* want) {
+  void Whole(Field& field, const std::optional<T>& number, std::string_view read) {
+    Number(field, number, java::NoInteger(read), "a whole number");
+  }
+  template <class Field, class T>
+  void Number(Field& field, const std::optional<T>& number, const std::string& hadoop, const char* want) {
     if (number) {
       field = *number;
     } else {
-      Fail(problem_, CapacityFault::kNumber, key_ + " is '" + text_ + "'; write " + want);
+      Fail(problem_, CapacityFault::kNumber, ValueRefusal(hadoop, key_, text_, want));
     }
   }
   const std::string& key_;
@@ -109,14 +113,17 @@ std::vector<std::string> ReadAccessibleLabels(std::string_view text) {
 }
 
 /// QueueState.valueOf: DRAINING is a state that may not be written.
-void ReadState(const std::string& key, std::string text, CapacityQueueSettings& queue) {
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::toupper(c); });
-  if (text == "RUNNING") {
+void ReadState(const std::string& key, const std::string& text, CapacityQueueSettings& queue) {
+  std::string state = text;
+  std::transform(state.begin(), state.end(), state.begin(), [](unsigned char c) { return std::toupper(c); });
+  if (state == "RUNNING") {
     queue.state = model::CapacityQueueState::kRunning;
-  } else if (text == "STOPPED") {
+  } else if (state == "STOPPED") {
     queue.state = model::CapacityQueueState::kStopped;
   } else {
-    Fail(queue.problem, CapacityFault::kArgument, key + " is '" + text + "'; write RUNNING or STOPPED");
+    Fail(queue.problem, CapacityFault::kArgument,
+         ValueRefusal("Invalid queue state configuration. We can only use RUNNING or STOPPED.", key, text,
+                      "RUNNING or STOPPED"));
   }
 }
 
@@ -132,8 +139,11 @@ void ReadMaximumAllocation(const std::string& key, const std::string& text, Capa
                             ? std::nullopt
                             : java::ParseInteger<int64_t>(base::Trimmed(std::string_view(pair).substr(sign + 1)));
     if (type < 0 || !number) {
+      const std::string hadoop = "\"" + pair +
+                                 "\" is not a valid resource type/amount pair. Please provide key=amount pairs "
+                                 "separated by commas.";
       return Fail(queue.problem, CapacityFault::kArgument,
-                  key + " is '" + text + "'; write amounts such as memory-mb=4096,vcores=4");
+                  ValueRefusal(hadoop, key, text, "amounts such as memory-mb=4096,vcores=4"));
     }
     amount[static_cast<size_t>(type)] = *number;
   }
@@ -144,9 +154,9 @@ void ReadMaximumAllocation(const std::string& key, const std::string& text, Capa
 bool ReadOfLabel(const std::string& key, std::string_view name, const std::string& label, const std::string& text,
                  CapacityQueueSettings& queue) {
   if (name == "capacity") {
-    queue.capacity[label] = ReadCapacity(text, !label.empty());
+    queue.capacity[label] = ReadCapacity(key, text);
   } else if (name == "maximum-capacity") {
-    queue.maximum_capacity[label] = ReadMaximumCapacity(text, !label.empty());
+    queue.maximum_capacity[label] = ReadMaximumCapacity(key, text);
   } else if (name == "maximum-am-resource-percent") {
     ValueReader(key, text, queue.problem).Float(queue.am_percent[label]);
   } else {
@@ -291,6 +301,13 @@ void RefuseMultiNode(const std::string& key, const std::string& text, CapacityQu
   if (on) Fail(queues.problem, CapacityFault::kArgument, key + " is not supported; write false");
 }
 
+bool ReadPriorityPreemptionKey(std::string_view name, ValueReader& read, model::CapacityPriorityPreemption& to) {
+  if (name == "enabled") return read.Bool(to.enabled), true;
+  if (name == "reserved-container-delay-ms") return read.Long(to.reserved_delay_ms), true;
+  if (name == "allow-move-reservation") return read.Bool(to.move_reservations), true;
+  return false;
+}
+
 /// Keys of the whole scheduler below yarn.scheduler.capacity.
 bool ReadGlobalKey(const std::string& key, const std::string& text, CapacityQueues& queues) {
   const std::string_view name = std::string_view(key).substr(kPrefix.size());
@@ -325,6 +342,10 @@ bool ReadGlobalKey(const std::string& key, const std::string& text, CapacityQueu
   }
   if (name == "auto-queue-creation-v2.maximum-queue-depth") return read.Int(queues.maximum_queue_depth), true;
   if (name == "auto-queue-creation-v2.queue-expiration-time") return read.Long(queues.queue_expiration_seconds), true;
+  constexpr std::string_view kForPriority = "ordering-policy.priority-utilization.underutilized-preemption.";
+  if (name.starts_with(kForPriority)) {
+    return ReadPriorityPreemptionKey(name.substr(kForPriority.size()), read, queues.preemption.for_priority);
+  }
   if (name.starts_with("user.") && name.ends_with(".max-parallel-apps")) {
     const std::string user(name.substr(5, name.size() - 5 - std::string_view(".max-parallel-apps").size()));
     return read.PlainInt(queues.max_parallel_apps_of_user[user]), true;
@@ -593,10 +614,10 @@ model::QueueTree TreeOf(const HadoopConf& conf, const HadoopConf& site, std::vec
 
 constexpr size_t kFaultsTold = 200;
 
-std::string FaultOf(const std::string& key, const CapacityQueueSettings& settings) {
+std::string FaultOf(const CapacityQueueSettings& settings) {
   for (const auto* values : {&settings.capacity, &settings.maximum_capacity}) {
     for (const auto& [label, value] : *values) {
-      if (value.problem) return key + ": " + value.problem.message;
+      if (value.problem) return value.problem.message;
     }
   }
   if (settings.priority_access && settings.priority_access->problem) return settings.priority_access->problem.message;
@@ -609,7 +630,7 @@ std::string FaultOf(const std::string& key, const std::string& value) {
   if (alone.problem) return alone.problem.message;
   for (const auto& [path, queue] : alone.queues) {
     for (const CapacityQueueSettings* settings : {&queue.own, &queue.leaves, &queue.children, &queue.parents}) {
-      if (std::string fault = FaultOf(key, *settings); !fault.empty()) return fault;
+      if (std::string fault = FaultOf(*settings); !fault.empty()) return fault;
     }
   }
   return "";

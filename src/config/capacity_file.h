@@ -39,8 +39,12 @@ base::Result<Properties> CapacityProperties(std::string_view text, const std::st
 model::QueueTree CapacityTreeOf(const Properties& properties, const HadoopConf& site,
                                 std::vector<std::string>& warnings);
 
-/// One value of `capacity` (`labelled`: of a node label) or `maximum-capacity`.
-model::CapacityValue ReadCapacity(const std::string& text, bool labelled);
-model::CapacityValue ReadMaximumCapacity(const std::string& text, bool labelled);
+/// One value of `capacity` or `maximum-capacity`, of a queue or of a node label there.
+model::CapacityValue ReadCapacity(const std::string& key, const std::string& text);
+model::CapacityValue ReadMaximumCapacity(const std::string& key, const std::string& text);
+
+/// Why a value is refused: Hadoop's sentence, then which key it is and what to write.
+std::string ValueRefusal(const std::string& hadoop, const std::string& key, const std::string& text,
+                         const std::string& want);
 
 }  // namespace fairlead::config

@@ -151,6 +151,22 @@ TEST(CapacityFile, PreemptionGoesByTheListOfMonitors) {
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("monitor.policies names org.example.OurPolicy")));
 }
 
+TEST(CapacityFile, PreemptionForQueuesOfHigherPriorityIsOfTheWholeFile) {
+  const std::string name = "ordering-policy.priority-utilization.underutilized-preemption.";
+  std::map<std::string, std::string> keys = kTwoQueues;
+  keys["yarn.scheduler.capacity." + name + "enabled"] = "true";
+  keys["yarn.scheduler.capacity." + name + "reserved-container-delay-ms"] = "1500";
+  keys["yarn.scheduler.capacity." + name + "allow-move-reservation"] = "true";
+  keys["yarn.scheduler.capacity.root.bi." + name + "enabled"] = "true";
+  std::vector<std::string> warnings;
+  const model::CapacityPriorityPreemption read = Parsed(keys, warnings).capacity->preemption.for_priority;
+  EXPECT_TRUE(read.enabled);
+  EXPECT_TRUE(read.move_reservations);
+  EXPECT_EQ(read.reserved_delay_ms, 1500);
+  EXPECT_THAT(warnings,
+              ElementsAre(HasSubstr("root.bi.ordering-policy.priority-utilization.underutilized-preemption")));
+}
+
 TEST(CapacityFile, KeysOfAPolicyThatSortsNodesAreIgnoredAsItsNameIs) {
   const std::string policy = "yarn.scheduler.capacity.multi-node-sorting.policy.resource-based.";
   std::map<std::string, std::string> keys = kTwoQueues;

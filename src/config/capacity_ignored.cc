@@ -10,7 +10,6 @@ namespace {
 constexpr std::string_view kNoPlans = "nothing is planned ahead";
 constexpr std::string_view kNoThreads = "a pass of asynchronous scheduling is one step, without threads or a backlog";
 constexpr std::string_view kNoSorting = "nodes are offered as their heartbeats come";
-constexpr std::string_view kNoMoves = "nothing is taken back for under-utilized queues of high priority";
 
 // docs/scheduler-yarn-capacity.md has them, too; a test holds that table against Hadoop's names.
 constexpr IgnoredCapacityKey kOfAll[] = {
@@ -36,9 +35,6 @@ constexpr IgnoredCapacityKey kOfQueues[] = {
     {"reservation-planner", "", kNoPlans},
     {"reservation-move-on-expiry", "", kNoPlans},
     {"reservation-enforcement-window", "", kNoPlans},
-    {"ordering-policy.priority-utilization.underutilized-preemption.enabled", "false", kNoMoves},
-    {"ordering-policy.priority-utilization.underutilized-preemption.reserved-container-delay-ms", "60000", kNoMoves},
-    {"ordering-policy.priority-utilization.underutilized-preemption.allow-move-reservation", "false", kNoMoves},
     {"multi-node-sorting.policy", "", kNoSorting},
 };
 

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 
+#include "base/java_number.h"
 #include "base/text.h"
 #include "config/capacity_file.h"
 #include "config/java_numbers.h"
@@ -18,6 +20,23 @@ using model::CapacityValue;
 using model::ResourceTypes;
 
 constexpr size_t kLongestValue = 4096;
+constexpr std::string_view kKeyPrefix = "yarn.scheduler.capacity.";
+constexpr std::string_view kOfLabels = ".accessible-node-labels.";
+
+/// What a value is of.
+struct Place {
+  explicit Place(const std::string& its_key) : key(its_key) {
+    const std::string path = key.substr(std::min(kKeyPrefix.size(), key.size()));
+    const size_t labels = path.find(kOfLabels);
+    const size_t name = path.rfind('.');
+    queue = path.substr(0, std::min(labels, name));
+    if (labels == std::string::npos) return;
+    const size_t begin = labels + kOfLabels.size();
+    label = path.substr(begin, name > begin ? name - begin : 0);
+  }
+  const std::string& key;
+  std::string queue, label;
+};
 
 void Fail(CapacityValue& value, CapacityFault fault, const std::string& message) {
   if (!value.problem) value.problem = {fault, message};
@@ -92,8 +111,11 @@ std::string_view UnitsOf(std::string_view text) {
 
 int TypeOf(std::string_view name) { return name == "memory" ? 0 : ResourceTypes::Find(name); }
 
+constexpr char kForms[] = "a percentage such as 12.5, a weight such as 2w, or amounts such as [memory=4096,vcores=4]";
+constexpr char kAmounts[] = "amounts such as [memory=4096,vcores=4]";
+
 /// internalGetLabeledResourceRequirementForQueue.
-void ReadAmount(std::string_view text, CapacityValue& value) {
+void ReadAmount(const Place& place, std::string_view text, CapacityValue& value) {
   for (const std::string_view pair : base::Split(text.substr(1, text.size() - 2), ',')) {
     const std::vector<std::string_view> sides = base::Split(pair, '=');
     if (sides.size() < 2) continue;
@@ -103,7 +125,9 @@ void ReadAmount(std::string_view text, CapacityValue& value) {
     if (!UnitFactor(unit)) continue;
     const auto amount = java::ParseInteger<int64_t>(sides[1].substr(0, sides[1].size() - unit.size()));
     if (!amount) {
-      return Fail(value, CapacityFault::kNumber, "'" + std::string(sides[1]) + "' is no amount; write a whole number");
+      const std::string number(sides[1].substr(0, sides[1].size() - unit.size()));
+      return Fail(value, CapacityFault::kNumber,
+                  ValueRefusal(java::NoInteger(number), place.key, std::string(text), kAmounts));
     }
     value.amount[static_cast<size_t>(type)] = unit.empty() ? *amount : ToMebi(unit, *amount);
   }
@@ -111,15 +135,19 @@ void ReadAmount(std::string_view text, CapacityValue& value) {
 }
 
 /// QueueCapacityConfigParser.setCapacityVector.
-void ReadEntry(std::string_view name, std::string_view text, CapacityValue& value) {
+void ReadEntry(const Place& place, std::string_view name, std::string_view text, CapacityValue& value) {
   std::string suffix;
   for (const char c : text) {
     if (c != '.' && std::isdigit(static_cast<unsigned char>(c)) == 0) suffix += c;
   }
   const int type = TypeOf(name);
   if (!text.ends_with(suffix) || type < 0) return;
-  const auto number = java::ParseReal<float>(text.substr(0, text.size() - suffix.size()));
-  if (!number) return Fail(value, CapacityFault::kNumber, "'" + std::string(text) + "' is no number");
+  const std::string_view digits = text.substr(0, text.size() - suffix.size());
+  const auto number = java::ParseReal<float>(digits);
+  if (!number) {
+    return Fail(value, CapacityFault::kNumber,
+                ValueRefusal(java::NoReal(digits), place.key, std::string(name) + "=" + std::string(text), kAmounts));
+  }
   CapacityEntry entry{CapacityUnit::kAbsolute, *number};
   if (!suffix.empty() && UnitFactor(suffix)) {
     entry.value = static_cast<float>(ToMebi(suffix, static_cast<int64_t>(*number)));
@@ -132,13 +160,13 @@ void ReadEntry(std::string_view name, std::string_view text, CapacityValue& valu
 }
 
 /// QueueCapacityConfigParser.parse.
-void ReadVector(const std::string& text, CapacityValue& value) {
+void ReadVector(const Place& place, const std::string& text, CapacityValue& value) {
   const std::string packed = WithoutBlanks(text);
   if (IsVector(packed)) {
     value.vector.assign(ResourceTypes::Count(), {CapacityUnit::kAbsolute, 0});
     for (const std::string_view pair : base::Split(std::string_view(packed).substr(1, packed.size() - 2), ',')) {
       const std::vector<std::string_view> sides = base::Split(pair, '=');
-      if (sides.size() > 1) ReadEntry(sides[0], sides[1], value);
+      if (sides.size() > 1) ReadEntry(place, sides[0], sides[1], value);
     }
     if (value.vector[0].value == 0) value.vector.clear();
     return;
@@ -146,71 +174,94 @@ void ReadVector(const std::string& text, CapacityValue& value) {
   const size_t digits = packed.find_first_not_of("0123456789.");
   const std::string suffix = digits == std::string::npos ? "" : packed.substr(digits);
   if (digits == 0 || packed.empty() || (!suffix.empty() && suffix != "w")) return;
-  const auto number = java::ParseReal<float>(packed.substr(0, digits));
-  if (!number) return Fail(value, CapacityFault::kNumber, "'" + packed + "' is no number");
+  const std::string read = packed.substr(0, digits);
+  const auto number = java::ParseReal<float>(read);
+  if (!number) {
+    return Fail(value, CapacityFault::kNumber, ValueRefusal(java::NoReal(read), place.key, text, kForms));
+  }
   value.vector.assign(ResourceTypes::Count(),
                       {suffix.empty() ? CapacityUnit::kPercent : CapacityUnit::kWeight, *number});
 }
 
 /// What percentages, weights and vectors have in common; `default_percent`: where none is written.
-CapacityValue Read(const std::string& text, float default_percent) {
+CapacityValue Read(const Place& place, const std::string& text, float default_percent) {
   CapacityValue value;
   value.percent = default_percent;
   if (text.size() > kLongestValue) {
-    Fail(value, CapacityFault::kArgument, "a capacity of " + std::to_string(text.size()) + " characters");
+    Fail(value, CapacityFault::kArgument,
+         place.key + " is a capacity of " + std::to_string(text.size()) + " characters; it may have 4096");
     return value;
   }
   value.absolute = IsAbsolute(text);
-  if (value.absolute) ReadAmount(text, value);
-  ReadVector(text, value);
+  if (value.absolute) ReadAmount(place, text, value);
+  ReadVector(place, text, value);
   return value;
 }
 
-void ReadPercent(const std::string& text, CapacityValue& value) {
+void ReadPercent(const Place& place, const std::string& text, CapacityValue& value) {
   const auto number = java::ParseReal<float>(text);
   if (!number) {
-    value.problem = {CapacityFault::kNumber, "'" + text +
-                                                 "' is no capacity; write a percentage such as 12.5, a weight "
-                                                 "such as 2w, or amounts such as [memory=4096,vcores=4]"};
+    value.problem = {CapacityFault::kNumber, ValueRefusal(java::NoReal(text), place.key, text, kForms)};
     return;
   }
   value.percent = *number;
 }
 
-void CheckRange(const std::string& text, CapacityValue& value) {
-  if (!value.problem && (value.percent < 0 || value.percent > 100)) {
-    Fail(value, CapacityFault::kArgument, "Illegal capacity of " + text + "; write 0 to 100");
+/// CapacitySchedulerConfiguration.getNonLabeledQueueCapacity, internalGetLabeledQueueCapacity.
+void CheckRange(const Place& place, const std::string& text, CapacityValue& value) {
+  if (value.problem || (value.percent >= 0 && value.percent <= 100)) return;
+  const std::string hadoop = "Illegal capacity of " + base::JavaFloat(value.percent) + " for " +
+                             (place.label.empty() ? "queue " + place.queue
+                                                  : "node-label=" + place.label + " in queue=" + place.queue +
+                                                        ", valid capacity should in range of [0, 100].");
+  Fail(value, CapacityFault::kArgument, ValueRefusal(hadoop, place.key, text, "0 to 100"));
+}
+
+/// CapacitySchedulerConfiguration.extractFloatValueFromWeightConfig.
+void ReadWeight(const Place& place, const std::string& text, CapacityValue& value) {
+  const std::string read = text.substr(0, text.find('w'));
+  const auto weight = java::ParseReal<float>(read);
+  if (!weight) {
+    Fail(value, CapacityFault::kNumber,
+         ValueRefusal(java::NoReal(read), place.key, text, "a number and w, such as 2w"));
+  } else if ((*weight < -1e-6 && std::fabs(*weight + 1) > 1e-6) || *weight > 10000) {
+    const std::string hadoop = "Illegal weight=" + base::JavaFloat(*weight) + " for queue=" + place.queue +
+                               "label=" + place.label + ". Acceptable values: [0, 10000], -1 is same as not set";
+    Fail(value, CapacityFault::kArgument, ValueRefusal(hadoop, place.key, text, "0w to 10000w"));
+  } else {
+    value.weight = *weight;
   }
 }
 
 }  // namespace
 
-CapacityValue ReadCapacity(const std::string& text, bool /*labelled*/) {
-  CapacityValue value = Read(text, 0);
+std::string ValueRefusal(const std::string& hadoop, const std::string& key, const std::string& text,
+                         const std::string& want) {
+  return hadoop + (hadoop.ends_with('.') ? " " : "; ") + key + " is '" + text + "'; write " + want;
+}
+
+CapacityValue ReadCapacity(const std::string& key, const std::string& text) {
+  const Place place(key);
+  CapacityValue value = Read(place, text, 0);
   if (value.problem) return value;
   if (text.ends_with('w')) {
-    const auto weight = java::ParseReal<float>(text.substr(0, text.find('w')));
-    if (!weight) {
-      Fail(value, CapacityFault::kNumber, "'" + text + "' is no weight; write a number and w, such as 2w");
-    } else if ((*weight < -1e-6 && std::fabs(*weight + 1) > 1e-6) || *weight > 10000) {
-      Fail(value, CapacityFault::kArgument, "Illegal weight=" + text + "; write 0w to 10000w");
-    } else {
-      value.weight = *weight;
-    }
+    ReadWeight(place, text, value);
   } else if (!value.absolute && !IsVector(WithoutBlanks(text))) {
-    ReadPercent(text, value);
-    CheckRange(text, value);
+    ReadPercent(place, text, value);
+    CheckRange(place, text, value);
   }
   return value;
 }
 
-CapacityValue ReadMaximumCapacity(const std::string& text, bool labelled) {
-  CapacityValue value = Read(text, 100);
+CapacityValue ReadMaximumCapacity(const std::string& key, const std::string& text) {
+  const Place place(key);
+  const bool labelled = !place.label.empty();
+  CapacityValue value = Read(place, text, 100);
   if (value.problem || value.absolute || IsVector(WithoutBlanks(text))) return value;
   if (labelled && text.ends_with('w')) return value;
-  ReadPercent(text, value);
+  ReadPercent(place, text, value);
   if (labelled) {
-    CheckRange(text, value);
+    CheckRange(place, text, value);
   } else if (value.percent == -1.0F) {
     value.percent = 100;
   }

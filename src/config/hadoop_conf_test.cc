@@ -84,6 +84,20 @@ TEST(HadoopConf, IncludesAreReadRelativeToTheirFile) {
   EXPECT_EQ(conf->String("a"), "included");
 }
 
+TEST(HadoopConf, IncludesNestTenDeep) {
+  const auto load = [](int files) {  // each includes the next
+    std::map<std::string, std::string> texts = {{"/c/yarn-site.xml", File("<include href=\"1.xml\"/>")}};
+    for (int i = 1; i < files; ++i) {
+      texts["/c/" + std::to_string(i) + ".xml"] = File("<include href=\"" + std::to_string(i + 1) + ".xml\"/>");
+    }
+    texts["/c/" + std::to_string(files) + ".xml"] = File(Property("a", "deep"));
+    return HadoopConf::Load("/c", {}, Reading(texts));
+  };
+  ASSERT_TRUE(load(10).ok());
+  EXPECT_EQ(load(10)->String("a"), "deep");
+  EXPECT_EQ(load(11).error().message, "/c/10.xml:3:2: includes nest too deeply");
+}
+
 TEST(HadoopConf, MalformedXmlIsRefusedWithItsPlace) {
   const auto conf =
       HadoopConf::Load("/c", {}, Reading({{"/c/yarn-site.xml", "<configuration>\n  <property>\n</configuration>"}}));

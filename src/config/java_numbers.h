@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <optional>
@@ -53,6 +54,18 @@ std::optional<T> ParseReal(std::string_view text) {
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (problem != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+/// What Integer.parseInt and Long.parseLong say of a text that is no number.
+inline std::string NoInteger(std::string_view text) { return "For input string: \"" + std::string(text) + "\""; }
+/// What Float.parseFloat and Double.parseDouble say of one.
+inline std::string NoReal(std::string_view text) {
+  text = base::Trimmed(text);
+  if (text.empty()) return "empty String";
+  const std::string_view unsigned_text = text.substr(text.find_first_of("+-") == 0 ? 1 : 0);
+  const size_t end = std::min(unsigned_text.find_first_not_of("0123456789."), unsigned_text.size());
+  const std::string_view digits = unsigned_text.substr(0, end);
+  return digits.find('.') != digits.rfind('.') ? "multiple points" : NoInteger(text);
 }
 
 }  // namespace fairlead::config::java

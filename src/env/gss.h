@@ -40,7 +40,8 @@ class Gss {
   /// For a client that comes to this identity from `address`. Addresses take turns: many steps of one keep no other's
   /// waiting.
   virtual std::unique_ptr<GssContext> Accept(const std::string& address) = 0;
-  /// To a service: "rm/_HOST@EXAMPLE.COM", where _HOST stands for the name of `host`, a name or an address.
+  /// To a service: "rm/_HOST@EXAMPLE.COM", where _HOST stands for the name of `host`, a name or an address. Or to one
+  /// that fits a pattern (IsServerPattern): `host` is what it says it is then, "rm/rm1.example.com".
   virtual std::unique_ptr<GssContext> Initiate(const std::string& principal, const std::string& host) = 0;
 };
 

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "env/server_pattern.h"
 #include "env_kerberos/step_thread.h"
 
 namespace fairlead::env_kerberos {
@@ -165,9 +166,31 @@ base::Result<env::GssContext::Token> AcceptStep(ContextState& state, const std::
   return env::GssContext::Token{out.Text(), true};
 }
 
+/// The realm of a host as krb5.conf has it ([domain_realm]), else the default one, as in Java.
+base::Result<std::string> RealmOf(const std::string& host) {
+  krb5_context context = nullptr;
+  if (krb5_init_context(&context) != 0) return base::Error{"krb5.conf cannot be read"};
+  char** realms = nullptr;
+  std::string realm;
+  if (krb5_get_host_realm(context, host.c_str(), &realms) == 0) {
+    if (realms[0] != nullptr) realm = realms[0];
+    krb5_free_host_realm(context, realms);
+  }
+  krb5_free_context(context);
+  return realm.empty() ? DefaultRealm() : realm;
+}
+
+/// As env::Gss::Initiate.
+base::Result<std::string> ServerOf(const std::string& principal, const std::string& host) {
+  if (!env::IsServerPattern(principal)) return WithHost(principal, host);
+  return env::FittingServer(principal, host, RealmOf);
+}
+
 base::Result<env::GssContext::Token> InitiateStep(ContextState& state, const std::string& token) {
   if (state.peer.empty()) {
-    state.peer = WithHost(state.principal, state.host);
+    base::Result<std::string> peer = ServerOf(state.principal, state.host);
+    if (!peer.ok()) return peer.error();
+    state.peer = std::move(*peer);
     if (!state.keytab.empty()) {
       // A fresh ticket of its own when the last one is about to end: the library sees to that.
       base::Result<Credential> own = Acquire(

@@ -50,7 +50,10 @@ base::Result<Certificates> ReadPem(const std::string& name, std::string_view byt
   ::ERR_clear_error();
   if (bytes.find("PRIVATE KEY-----") != std::string_view::npos) {
     out.key.reset(::PEM_read_bio_PrivateKey(Reader(bytes).get(), nullptr, GivePassword, &password));
-    if (!out.key) return base::Error{name + ": the private key cannot be read: " + LastFailure()};
+    const bool sealed = bytes.find("ENCRYPTED") != std::string_view::npos;
+    if (!out.key) {
+      return base::Error{name + ": the private key cannot be read: " + LastFailure(), sealed ? kKeyPassword : 0};
+    }
   }
   return out;
 }
@@ -74,7 +77,7 @@ base::Result<Certificates> ReadPkcs12(const std::string& name, std::string_view 
     LoadOldCiphers();
     read = ::PKCS12_parse(store.get(), password.c_str(), &key, &own, &others) == 1;
   }
-  if (!read) return base::Error{name + " cannot be opened with its password: " + LastFailure()};
+  if (!read) return base::Error{name + " cannot be opened with its password: " + LastFailure(), kStorePassword};
   Certificates out;
   out.key.reset(key);
   if (own != nullptr) out.chain.emplace_back(own);
@@ -85,7 +88,10 @@ base::Result<Certificates> ReadPkcs12(const std::string& name, std::string_view 
 
 base::Result<Certificates> ReadJks(const std::string& name, std::string_view bytes, const StorePasswords& passwords) {
   base::Result<wire::jks::Store> store = wire::jks::Parse(bytes, passwords.store);
-  if (!store.ok()) return base::Error{name + ": " + store.error().message};
+  if (!store.ok()) {
+    const bool other = store.error().code == wire::jks::kOtherPassword;
+    return base::Error{name + ": " + store.error().message, other ? kStorePassword : 0};
+  }
   Certificates out;
   for (const std::string& der : store->trusted) {
     if (CertificatePtr one = Certificate(der)) out.trusted.push_back(std::move(one));
@@ -94,7 +100,7 @@ base::Result<Certificates> ReadJks(const std::string& name, std::string_view byt
   const wire::jks::Key& first = store->keys.front();
   base::Result<std::string> plain =
       wire::jks::Unprotect(first.sealed, passwords.key.empty() ? passwords.store : passwords.key);
-  if (!plain.ok()) return base::Error{name + ", key " + first.alias + ": " + plain.error().message};
+  if (!plain.ok()) return base::Error{name + ", key " + first.alias + ": " + plain.error().message, kKeyPassword};
   const unsigned char* at = Bytes(*plain);
   out.key.reset(::d2i_AutoPrivateKey(nullptr, &at, static_cast<long>(plain->size())));
   ::OPENSSL_cleanse(plain->data(), plain->size());

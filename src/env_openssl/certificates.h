@@ -34,6 +34,9 @@ struct StorePasswords {
   std::string key;  // empty: as the store's
 };
 
+/// Error::code of ReadCertificates: that is missing, or another one.
+inline constexpr int kStorePassword = -1, kKeyPassword = -2;  // no errno has them
+
 /// Reads PEM, PKCS#12 or Java's JKS, whichever `bytes` are; `name` begins the error, which says how to convert what is
 /// none of them. In JKS and PKCS#12 the first private key counts.
 base::Result<Certificates> ReadCertificates(const std::string& name, std::string_view bytes,

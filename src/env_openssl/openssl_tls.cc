@@ -18,7 +18,8 @@ namespace {
 using ContextPtr = std::unique_ptr<SSL_CTX, Freeing<SSL_CTX_free>>;
 using SessionPtr = std::unique_ptr<SSL, Freeing<SSL_free>>;
 
-constexpr size_t kRead = 16 * 1024;  // one record
+constexpr size_t kRead = 16 * 1024;       // one record
+constexpr size_t kBufferKept = 2 * 1024;  // of bytes that have gone through, by a session that is idle
 /// Of a client's handshake. Its first message is below 2 KiB, and nobody asks it for a certificate.
 constexpr size_t kMessageMost = 16 * 1024;
 /// Messages of a handshake that may come behind it, and one more for so many bytes of data. Programs renew their keys
@@ -73,10 +74,7 @@ class Session final : public env::TlsSession {
  public:
   /// `host`: of the server that is asked for; empty at the server.
   Session(SSL_CTX* context, const std::string& host) : ssl_(::SSL_new(context)), host_(host) {
-    BIO* in = ::BIO_new(::BIO_s_mem());
-    BIO* out = ::BIO_new(::BIO_s_mem());
-    ::BIO_set_mem_eof_return(in, -1);  // nothing is there yet, not: nothing comes
-    ::SSL_set_bio(ssl_.get(), in, out);
+    ::SSL_set_bio(ssl_.get(), NewBuffer(), NewBuffer());
     ::SSL_set_msg_callback(ssl_.get(), NoteMessage);
     ::SSL_set_msg_callback_arg(ssl_.get(), this);
     if (host.empty()) {
@@ -118,6 +116,7 @@ class Session final : public env::TlsSession {
     BIO* out = ::SSL_get_wbio(ssl_.get());
     std::string bytes(::BIO_ctrl_pending(out), '\0');
     if (!bytes.empty()) ::BIO_read(out, bytes.data(), static_cast<int>(bytes.size()));
+    if (bytes.empty() && HasGrown(out)) ::SSL_set0_wbio(ssl_.get(), NewBuffer());
     return bytes;
   }
   std::string TakeReceived() override { return std::exchange(received_, {}); }
@@ -133,6 +132,17 @@ class Session final : public env::TlsSession {
   }
   size_t LaterMost() const { return kLaterMessagesMost + moved_ / kBytesForAnother; }
 
+  static BIO* NewBuffer() {
+    BIO* buffer = ::BIO_new(::BIO_s_mem());
+    ::BIO_set_mem_eof_return(buffer, -1);  // nothing is there yet, not: nothing comes
+    return buffer;
+  }
+  /// It keeps the room of the largest that went through it.
+  static bool HasGrown(BIO* buffer) {
+    BUF_MEM* memory = nullptr;
+    ::BIO_get_mem_ptr(buffer, &memory);
+    return memory != nullptr && memory->max > kBufferKept && ::BIO_ctrl_pending(buffer) == 0;
+  }
   void Put(std::string_view wire) {
     ::BIO_write(::SSL_get_rbio(ssl_.get()), wire.data(), static_cast<int>(wire.size()));
   }
@@ -183,7 +193,9 @@ class Session final : public env::TlsSession {
         return base::Error{"TLS: too many messages of a handshake behind it"};
       }
       if (got > 0) continue;
-      return Wants(got) || ended() ? base::Status() : Failure();
+      if (!Wants(got) && !ended()) return Failure();
+      if (HasGrown(::SSL_get_rbio(ssl_.get()))) ::SSL_set0_rbio(ssl_.get(), NewBuffer());
+      return {};
     }
   }
 

@@ -2,11 +2,18 @@
 #include "env_openssl/openssl_tls.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <openssl/bio.h>
 #include <openssl/pem.h>
 #include <openssl/pkcs12.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/sanitized.h"
 
 namespace fairlead::env_openssl {
 namespace {
@@ -126,6 +133,41 @@ TEST(OpensslTls, BytesGoBothWaysAndAnEndIsTold) {
   EXPECT_EQ(client->TakeReceived(), "answer");
   EXPECT_TRUE(client->ended());
   EXPECT_FALSE(server->ended());
+}
+
+/// Bytes of the heap that are in use.
+size_t InUse() {
+  const struct mallinfo2 heap = ::mallinfo2();
+  return heap.uordblks + heap.hblkhd;
+}
+
+// process/tls counts as much for an established connection.
+TEST(OpensslTls, AnIdleSessionKeepsNoBuffers) {
+  if (base::kAddressesWatched || base::kThreadsWatched) GTEST_SKIP() << "a sanitizer's heap is not counted so";
+  const Made made = Make("a");
+  const auto shown = Server(Pem(made)), trusting = ClientThatTrusts(Pem(made));
+  constexpr size_t kSessions = 1000;
+  std::vector<std::unique_ptr<env::TlsSession>> kept;
+  kept.reserve(kSessions);
+  size_t before = 0;
+  for (size_t i = 0; i <= kSessions; ++i) {
+    if (i == 1) before = InUse();  // what OpenSSL makes once is there
+    auto server = shown->Accept();
+    {
+      const auto client = trusting->Connect("a");
+      client->Send(std::string(50'000, 'q'));
+      ASSERT_TRUE(Talk(*client, *server).ok());
+      EXPECT_EQ(server->TakeReceived().size(), 50'000U);
+      server->Send(std::string(200'000, 'a'));
+      ASSERT_TRUE(Talk(*client, *server).ok());
+      EXPECT_EQ(client->TakeReceived().size(), 200'000U);
+    }
+    if (i > 0) kept.push_back(std::move(server));
+  }
+  const size_t each = (InUse() - before) / kSessions;
+  RecordProperty("bytes", static_cast<int>(each));
+  EXPECT_LE(each, 16U << 10);
+  EXPECT_GT(each, 1U << 10) << "nothing was counted";
 }
 
 TEST(OpensslTls, ReadsPkcs12OfNewAndOldPrograms) {

@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "env/alive.h"
+#include "env/server_pattern.h"
 
 namespace fairlead::env_sim {
 
@@ -13,7 +14,10 @@ namespace {
 constexpr char kReply[] = "reply:";
 constexpr size_t kSumBytes = 8;
 
-std::string Named(const std::string& principal, const std::string& host) {
+base::Result<std::string> Named(const std::string& principal, const std::string& host) {
+  if (env::IsServerPattern(principal)) {
+    return env::FittingServer(principal, host, [](const std::string&) { return std::string("EXAMPLE.COM"); });
+  }
   constexpr std::string_view kHost = "/_HOST@";
   const size_t at = principal.find(kHost);
   if (at == std::string::npos) return principal;
@@ -33,8 +37,14 @@ uint64_t Sum(const std::string& key, bool of_initiator, uint64_t number, std::st
 
 class SimContext final : public env::GssContext {
  public:
-  SimContext(SimRealm& realm, env::Loop& loop, std::string own, std::string server)
-      : realm_(realm), loop_(loop), own_(std::move(own)), initiator_(!server.empty()), peer_(std::move(server)) {}
+  /// `server`: that is called, or why none is; empty: this is one.
+  SimContext(SimRealm& realm, env::Loop& loop, std::string own, base::Result<std::string> server)
+      : realm_(realm),
+        loop_(loop),
+        own_(std::move(own)),
+        server_(std::move(server)),
+        initiator_(!server_.ok() || !server_->empty()),
+        peer_(server_.ok() ? *server_ : "") {}
 
   void Step(std::string token, Done done) override {
     if (initiator_ && token.empty() && realm_.silent_) return;
@@ -70,6 +80,7 @@ class SimContext final : public env::GssContext {
       if (token != kReply + key_) return base::Error{"the server has not shown who it is"};
       return Token{"", true};
     }
+    if (!server_.ok()) return server_.error();
     if (own_.empty() || realm_.expired_.contains(own_)) return base::Error{"No Kerberos credentials available"};
     key_ = own_ + " to " + peer_ + " " + std::to_string(++realm_.last_);
     realm_.valid_.insert(key_);
@@ -86,6 +97,7 @@ class SimContext final : public env::GssContext {
   SimRealm& realm_;
   env::Loop& loop_;
   const std::string own_;
+  const base::Result<std::string> server_;
   const bool initiator_;
   std::string peer_;
   std::string key_;
@@ -101,7 +113,7 @@ class SimGss final : public env::Gss {
   SimGss(SimRealm& realm, env::Loop& loop, std::string principal)
       : realm_(realm), loop_(loop), principal_(std::move(principal)) {}
   std::unique_ptr<env::GssContext> Accept(const std::string&) override {
-    return std::make_unique<SimContext>(realm_, loop_, principal_, "");
+    return std::make_unique<SimContext>(realm_, loop_, principal_, std::string());
   }
   std::unique_ptr<env::GssContext> Initiate(const std::string& principal, const std::string& host) override {
     return std::make_unique<SimContext>(realm_, loop_, principal_, Named(principal, host));

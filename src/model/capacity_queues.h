@@ -134,6 +134,14 @@ struct CapacityMappingRule {
   FL_FIELDS(match, source, action, target, create, fallback)
 };
 
+/// yarn.scheduler.capacity.ordering-policy.priority-utilization.underutilized-preemption.*
+struct CapacityPriorityPreemption {
+  bool enabled = false;
+  int64_t reserved_delay_ms = 60000;  // reserved-container-delay-ms
+  bool move_reservations = false;     // allow-move-reservation
+  FL_FIELDS(enabled, reserved_delay_ms, move_reservations)
+};
+
 /// yarn.resourcemanager.monitor.capacity.preemption.*
 struct CapacityPreemption {
   bool enabled = false;  // yarn.resourcemanager.scheduler.monitor.enable
@@ -154,10 +162,11 @@ struct CapacityPreemption {
   float intra_queue_max_allowable_limit = 0.2F;
   bool intra_queue_priority_first = false;  // preemption-order-policy; else userlimit_first
   bool intra_queue_conservative_drf = true;
+  CapacityPriorityPreemption for_priority;
   FL_FIELDS(enabled, observe_only, lazy, monitoring_interval_ms, wait_before_kill_ms, total_per_round,
             max_ignored_over_capacity, natural_termination_factor, count_reserved, select_for_reserved,
             conservative_drf, balance, balance_wait_before_kill_ms, intra_queue, intra_queue_minimum_threshold,
-            intra_queue_max_allowable_limit, intra_queue_priority_first, intra_queue_conservative_drf)
+            intra_queue_max_allowable_limit, intra_queue_priority_first, intra_queue_conservative_drf, for_priority)
 };
 
 /// The whole of a capacity-scheduler.xml over yarn-site.xml.

@@ -61,7 +61,9 @@ constexpr Key<FairleadConfig> kKeys[] = {
         "wish small-jobs: nobody who has less than his part of a queue is passed by who came so much later"),
     KeyOf<&FairleadConfig::small_jobs, &SmallJobsConfig::nodes_per_thousand>(
         "fairlead.scheduler.small-jobs.nodes-per-thousand",
-        "nodes per thousand that are kept at the same time for asks that are next and fit nowhere", Range{0, 1000}),
+        "nodes per thousand that are kept at the same time for asks that are next and fit nowhere; fewer while what "
+        "waits is less than half of the cluster",
+        Range{0, 1000}),
     KeyOf<&FairleadConfig::small_jobs, &SmallJobsConfig::reservation>("fairlead.scheduler.small-jobs.reservation-ms",
                                                                       "how long such a node is kept"),
     KeyOf<&FairleadConfig::small_jobs, &SmallJobsConfig::park_within>(

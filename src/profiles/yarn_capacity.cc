@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/check.h"
+#include "base/text.h"
 #include "config/capacity_file.h"
 #include "profiles/parts.h"
 #include "scheduler/yarn_capacity/config.h"
@@ -89,14 +90,22 @@ void DropRules(model::CapacityQueues& queues) {
   queues.json_mapping.clear();
 }
 
+std::string Refused(const std::string& faults) {
+  std::string text;
+  for (const std::string_view line : base::Split(faults, '\n')) {
+    text += (text.empty() ? "" : "\n") + ("the queues are refused: " + std::string(line));
+  }
+  return text;
+}
+
 /// What is wrong with these queues, a line each: what Hadoop refuses first, and what lies apart from that, of the
 /// queues and of the rules that place applications.
 std::string Refusals(const YarnCapacityConfig& config, const model::CapacityQueues& made, const std::string& first) {
-  std::string text = "the queues are refused: " + first;
+  std::string text = Refused(first);
   const auto add = [&](const model::CapacityQueues& queues) {
     const auto again = scheduler::yarn_capacity::MakeYarnCapacity(config, queues);
     if (again.ok() || again.error().message == first) return;
-    text += "\nthe queues are refused: " + again.error().message;
+    text += "\n" + Refused(again.error().message);
   };
   const bool readable =
       std::ranges::all_of(made.queues, [](const auto& queue) { return IsReadable(queue.second.own); });

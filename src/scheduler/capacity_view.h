@@ -57,8 +57,8 @@ struct CapacityUser {
 struct CapacityHealth {
   /// The last one of a kind; names are empty before there was one.
   struct Last {
-    std::string node;  // "host:port"
-    std::string container;
+    std::string node;       // "host:port"
+    std::string container;  // empty, too, where it had no id yet
     std::string queue;
   };
   /// All of a kind in the last run.

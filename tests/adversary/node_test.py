@@ -26,21 +26,12 @@ import peers  # noqa: E402
 import registers  # noqa: E402
 import registry  # noqa: E402
 import strangers  # noqa: E402
+from waiting import until  # noqa: E402
 
 peers.BINARY = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build")) / "fairlead"
 LCE = "org.apache.hadoop.yarn.server.nodemanager.LinuxContainerExecutor"
 EVE, ANN, AGENT = "fl-eve", "fl-ann", "fl-agent"
 SECRET = "only root may read this"
-
-
-def until(condition, what, seconds=60):
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        value = condition()
-        if value:
-            return value
-        time.sleep(0.02)
-    raise AssertionError(f"waited {seconds} s for {what}")
 
 
 class Node(unittest.TestCase):

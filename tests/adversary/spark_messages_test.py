@@ -3,6 +3,7 @@
 classes of thousands of fields, classes that are not what their name says, graphs that nobody reads, RPC calls of nothing but empty elements.
 Each is answered or refused soon and costs little memory; honest peers are served. Some 20 seconds."""
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -274,6 +275,27 @@ class Standalone(Costs, Daemons):
             with contextlib.suppress(TimeoutError):
                 for frame in told:
                     self.assertNotIn(b"f199", frame, "a stranger's field is sent on")
+
+    def test_numbers_that_no_machine_has_are_refused(self):
+        def memory(amount):
+            return profile(mapping(("memory", Object("org.apache.spark.resource.ExecutorResourceRequest",
+                                                     {"amount": ("J", amount), "resourceName": "memory", "discoveryScript": "", "vendor": ""}))))
+        kinds = mapping(*((f"kind{i}", Object("org.apache.spark.resource.ExecutorResourceRequest",
+                                              {"amount": ("J", 1), "resourceName": f"kind{i}", "discoveryScript": "", "vendor": ""})) for i in range(65)))
+        for words in (worker("w1", cores=1 << 21), worker("w2", cores=0), worker("w3", port=70_000), worker("w4", memory=0),
+                      registration(application(name="a1", defaultProfile=memory(1 << 41))), registration(application(name="a2", defaultProfile=memory(-1))),
+                      registration(application(name="a3", defaultProfile=profile(kinds))), worker("w0", cores=1 << 20), registration(application(name="a0"))):
+            peer = socket.create_connection((LOCAL, self.port), timeout=PATIENCE_S)  # what registers stays as long as this
+            self.addCleanup(peer.close)
+            with contextlib.suppress(ConnectionError):
+                peer.sendall(one_way(words) + ask(check_existence("Master"), "endpoint-verifier"))
+                await_answer(peer)
+
+        def shown():
+            page = json.loads(ask_web(self.web, "/json/")[1])
+            return [one["id"] for one in page["workers"]], [one["name"] for one in page["activeapps"]]
+        until(lambda: "w0" in shown()[0] and "a0" in shown()[1], "those that are possible")
+        self.assertEqual(shown(), (["w0"], ["a0"]))
 
     def test_what_nobody_reads_is_not_kept(self):
         pid = self.processes["master"].pid

@@ -28,7 +28,7 @@ import spark_home
 from java_stream import MESSAGES, Object, address, application, ask, check_existence, command, driver, endpoint, mapping, message, one_way, registration, seq, worker
 from strangers_test import BUILD, FAIRLEAD
 from strangers_test import ask as ask_web
-from strangers_test import until
+from waiting import until
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/interop"))
@@ -441,6 +441,20 @@ class NewMasters(Standalone):
         self.assertGreaterEqual(self.refused("place", self.worker_web), 2)
         self.assertIn("every user of this machine reaches", self.log("master"))
         self.assertIn("every user of this machine reaches", self.log("worker"))
+        self.require_service()
+
+    def test_orders_of_strangers_while_the_master_is_gone(self):
+        """Nobody can be asked then: the address alone tells."""
+        self.processes["master"].kill()
+        self.processes["master"].wait()
+        until(lambda: ask_web(self.worker_web, "/readyz")[0] == 503, "its absence")
+        stranger = self.peer(self.worker_port)
+        stranger.say(*self.orders("evil"), to="Worker")
+        self.assertTrue(stranger.ended())
+        self.assertGreaterEqual(self.refused("place", self.worker_web), 1)
+        self.assertEqual(list(self.directory.glob("work/driver*")), [])
+        self.start_master()
+        until(lambda: ask_web(self.worker_web, "/readyz")[0] == 200, "the Worker's registration")
         self.require_service()
 
 

@@ -20,25 +20,12 @@ import xml.etree.ElementTree
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/interop"))
 from peers import free_ports, write_site  # noqa: E402
+from waiting import until  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build"))
 FAIRLEAD = BUILD / "fairlead"
 # What a terminal obeys: C0 but for line ends and tabs, DEL, C1, turns of direction.
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-
-
-def until(condition, what, seconds=60):
-    """Waits for an event; fails loudly when it does not come."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        try:
-            value = condition()
-        except (OSError, http.client.HTTPException):
-            value = None
-        if value:
-            return value
-        time.sleep(0.02)
-    raise AssertionError(f"waited {seconds} s for {what}")
 
 
 def ask(port, target, method="GET", host=None, body=None, headers=None, address="127.0.0.1"):

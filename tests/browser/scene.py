@@ -14,6 +14,7 @@ import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/interop"))
+import waiting  # noqa: E402
 from peers import free_ports  # noqa: E402
 
 BUILD = ROOT / "build"
@@ -31,15 +32,12 @@ sys.stdin.read()
 """
 
 
-def until(ask, what, process=None):
-    deadline = time.monotonic() + WAIT_S
-    while True:
-        with contextlib.suppress(OSError, ValueError):
-            if answer := ask():
-                return answer
-        if time.monotonic() > deadline or (process and process.poll() is not None):
-            raise SystemExit(f"tests/browser: waited for {what}")
-        time.sleep(0.1)
+def until(condition, what, process=None):
+    """Ends at once when `process` does."""
+    def running():
+        if process and process.poll() is not None:
+            raise SystemExit(f"tests/browser: {what}: its process has ended")
+    return waiting.until(condition, what, WAIT_S, 0.1, running)
 
 
 def read(url):

@@ -11,7 +11,7 @@ import cases_spark
 import cases_yarn
 import peers
 from cases_mapreduce import require_pi
-from jobs import Background, PausedJob, executors, go_on, require_end, stand_still
+from jobs import Background, PausedJob, executors, go_on, master, require_end, stand_still
 from registry import Spec, case, require_success
 from texts import text_file
 
@@ -110,6 +110,24 @@ def labelled(cluster, work):
     assert kept.returncode != 0 and "is using this label" in kept.stderr, kept.stderr[-2000:]
 
 
+def whole_job_in_partition(cluster, work):
+    """Spark in cluster mode with its master and its executors on a partition that has one node of its own, and one without labels, which stays outside."""
+    host = cluster.host_of(2)
+    require_success(yarn(cluster, "RMAdminCLI", "-addToClusterNodeLabels", "fast(exclusive=true)"), "-addToClusterNodeLabels")
+    require_success(yarn(cluster, "RMAdminCLI", "-replaceLabelsOnNode", f"{host}=fast"), "-replaceLabelsOnNode")
+    for name, labels, node in (("inside", ("am", "executor"), "2"), ("outside", (), "1")):
+        directory = work / name
+        directory.mkdir()
+        job = PausedJob(cluster, directory, "--deploy-mode", "cluster", "--num-executors", "2", "--conf", "spark.yarn.queue=root.alpha",
+                        *(word for part in labels for word in ("--conf", f"spark.yarn.{part}.nodeLabelExpression=fast")))
+        app = job.await_round()
+        nodes = {re.search(r"/nm(\d)-local/", os.readlink(f"/proc/{pid}/cwd"))[1] for pid in {master(app), *executors(app)}}
+        assert nodes == {node}, (name, nodes)
+        job.release()
+        job.result()
+        require_end(cluster, app)
+
+
 def passes_grant(cluster, work):
     """Asynchronous scheduling in queues of the older way: MapReduce in a queue that a mapping makes for its user, with the manager killed in mid-job."""
     job = Background(work, "job", cluster.example_command("pi", "6", "1000000"), cluster.client_environment())
@@ -133,6 +151,7 @@ ASYNCHRONOUS = dataclasses.replace(CAPACITY, hadoop="3.4.3", capacity=(
 
 case("smoke", CAPACITY, own_cluster=True, name="capacity-mapreduce")(run_and_change)
 case("all", LABELS, own_cluster=True, name="capacity-labels")(labelled)
+case("all", LABELS, own_cluster=True, name="capacity-labels-whole-job")(whole_job_in_partition)
 case("all", ASYNCHRONOUS, own_cluster=True, name="capacity-asynchronous")(passes_grant)
 case("all", PREEMPTING, own_cluster=True, name="capacity-preemption")(preempted)
 case("all", CAPACITY, name="capacity-spark-client-mode")(cases_spark.client_mode)

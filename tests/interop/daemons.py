@@ -3,10 +3,8 @@ import os
 import pathlib
 import signal
 import subprocess
-import time
 
-# How many times as long as usual a case waits: more where the machine has much else to do.
-PATIENCE = float(os.environ.get("FAIRLEAD_INTEROP_PATIENCE", "1"))
+from waiting import until
 
 
 class Daemons:
@@ -26,18 +24,13 @@ class Daemons:
         process.wait()
 
     def wait(self, condition, what, seconds=60, pause=0.1):
-        deadline = time.monotonic() + seconds * PATIENCE
-        while time.monotonic() < deadline:
-            for name, process in list(self.processes.items()):
-                if process.poll() is not None and name not in self.may_end:
-                    raise AssertionError(f"{name} ended with {process.returncode}; its log: {self.directory / (name + '.log')}")
-            try:
-                if condition():
-                    return
-            except (OSError, KeyError, ValueError):
-                pass
-            time.sleep(pause)
-        raise AssertionError(f"waited {seconds} s for {what}")
+        """Fails at once when a daemon ends that should not."""
+        until(condition, what, seconds, pause, self.require_all)
+
+    def require_all(self):
+        for name, process in list(self.processes.items()):
+            if process.poll() is not None and name not in self.may_end:
+                raise AssertionError(f"{name} ended with {process.returncode}; its log: {self.directory / (name + '.log')}")
 
     def stop(self):
         for process in self.processes.values():

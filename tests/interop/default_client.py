@@ -91,5 +91,10 @@ class Clients:
         """Seconds of the calls that ended after it, in order."""
         return sorted(seconds for client in self.all for began, seconds in client.seconds if began + seconds > moment)
 
+    def all_answered_since(self, moment):
+        """Whether every one that goes on had a call that began after it answered. One that has not may still be on its way from a standby, which
+        is its first failover: a kill would then be its second."""
+        return all(not client.is_alive() or client.seconds and client.seconds[-1][0] > moment for client in self.all)
+
     def sent_to_sleep(self):
         return [reasons for client in self.all for reasons in client.sent_to_sleep]

@@ -149,6 +149,32 @@ class Rest(unittest.TestCase):
         self.assertIn('<schedulerInfo xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="capacityScheduler">', text)
         self.assertIn('<queue xsi:type="capacitySchedulerLeafQueueInfo">', text)
 
+    def test_bad_queues_are_refused_in_hadoops_words_and_nothing_changes(self):
+        def keys(**changes):
+            return {"global-updates": {"entry": [{"key": f"yarn.scheduler.capacity.{key}", "value": value} for key, value in changes.items()]}}
+        below = {f"root.alpha{'.a' * depth}.queues": "a" for depth in range(120)}
+        bad = ((keys(**{"root.queues": "alpha,beta,alpha"}), "Illegal capacity sum of 1.5 for children of queue root for label=. It should be either 0 or 1.0; root.alpha is listed twice"),
+               (keys(**below), "nested deeper than 100"),
+               (keys(**{"root.queues": ""}), "Queue configuration missing child queue names for root"),
+               (keys(**{"root.queues": "alpha"}), "Illegal capacity sum of 0.5 for children of queue root"),
+               ({"remove-queue": "root.beta", **keys(**{"root.alpha.capacity": "100"})}, "root.beta cannot be deleted from the capacity scheduler configuration, as the queue is not yet in stopped state"),
+               (keys(**{"root.alpha.capacity": "40"}), "Illegal capacity sum of 0.9 for children of queue root"),
+               (keys(**{"root.alpha.capacity": "3w"}), "have children queue used mixed of  weight mode, percentage and absolute mode"),
+               (keys(**{"root.beta.default-node-label-expression": "nowhere"}), "Invalid default label expression of  queue=root.beta"),
+               (keys(**{"queue-mappings": "u:ann:nowhere"}), "'nowhere' does not exist"))
+        before = [self.ask("GET", path)[1] for path in ("scheduler-conf", "scheduler-conf/version")]
+        for change, words in bad:
+            with self.subTest(words):
+                for method, path in (("POST", "scheduler-conf/validate"), ("PUT", "scheduler-conf")):
+                    status, text = self.ask(method, path, json.dumps(change))
+                    self.assertEqual(status, 400, text)
+                    self.assertIn(words, text)
+        with self.assertRaises(urllib.error.URLError):  # the connection is closed before the whole of it is read
+            self.ask("PUT", "scheduler-conf", json.dumps(keys(**{"queue-mappings": "u:ann:alpha," * 4_000_000})))
+        self.assertEqual([self.ask("GET", path)[1] for path in ("scheduler-conf", "scheduler-conf/version")], before)
+        tree = json.loads(self.ask("GET", "scheduler")[1])["scheduler"]["schedulerInfo"]["queues"]["queue"]
+        self.assertEqual(sorted((one["queueName"], one["capacity"]) for one in tree), [("alpha", 50), ("beta", 50)])
+
     def test_xml_of_another_root_changes_no_queues(self):
         self.assertIn('unexpected element (uri:"", local:"foo")', self.refusal("PUT", "scheduler-conf", "<foo/>", kind="application/xml"))
 

@@ -19,6 +19,7 @@ import namespaces  # noqa: E402
 import peers  # noqa: E402
 import zookeeper  # noqa: E402
 from commands_test import SCHEMA, differences  # noqa: E402
+from waiting import until  # noqa: E402
 
 FAIRLEAD = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build")) / "fairlead"
 PORTS = ("", ".scheduler", ".resource-tracker", ".admin", ".webapp")
@@ -60,13 +61,7 @@ class OtherMachines(unittest.TestCase):
         process.terminate()
         process.wait(timeout=30)
 
-    @staticmethod
-    def wait(holds, what, seconds=60):
-        deadline = time.monotonic() + seconds
-        while not holds():
-            if time.monotonic() > deadline:
-                raise AssertionError(f"{what}: not within {seconds} s")
-            time.sleep(0.1)
+    wait = staticmethod(until)
 
     def here(self, *words, **environment):
         return subprocess.run([FAIRLEAD, *words, "--config", self.conf], capture_output=True, text=True, timeout=60, cwd=self.work, env=os.environ | environment)

@@ -2,6 +2,7 @@
 who reads or writes bytes to the DataNode, answers with RemoteException, does not replace files by a rename and makes no missing parents
 for one."""
 import base64
+import errno
 import http.server
 import json
 import threading
@@ -42,11 +43,27 @@ class FakeHdfs:
 
             do_PUT = do_DELETE = do_GET
 
-        self.servers, self.port = [], 0
-        for host in self.HOSTS:
-            self.servers.append(http.server.ThreadingHTTPServer((host, self.port), Handler))
-            self.port = self.servers[-1].server_address[1]
-            threading.Thread(target=self.servers[-1].serve_forever, daemon=True).start()
+        self.servers = []
+        while not self.servers:
+            self.servers = self.on_one_port(Handler)
+        self.port = self.servers[0].server_address[1]
+        for server in self.servers:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+
+    def on_one_port(self, handler):
+        """A server at the same free port of each host; none where others have that port at one of them."""
+        servers, port = [], 0
+        try:
+            for host in self.HOSTS:
+                servers.append(http.server.ThreadingHTTPServer((host, port), handler))
+                port = servers[0].server_address[1]
+        except OSError as error:
+            for server in servers:
+                server.server_close()
+            if error.errno != errno.EADDRINUSE:
+                raise
+            return []
+        return servers
 
     def url(self, path):
         return f"webhdfs://127.0.0.1:{self.port}{path}"

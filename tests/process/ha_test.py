@@ -107,14 +107,12 @@ class Managers(unittest.TestCase):
             self.addCleanup(asker.stop)
         slowest, leader = [], self.leader
         for _ in range(rounds):
-            began = time.monotonic()
-            self.cluster.wait(lambda moment=began: len(clients.took_since(moment)) > count, "calls", 10)
+            self.cluster.wait(lambda moment=time.monotonic(): clients.all_answered_since(moment), "calls", 30)
             began = time.monotonic()
             self.cluster.kill(leader)
             standby = OTHER[leader]
             self.cluster.wait(lambda rm=standby: self.cluster.state(rm) == ACTIVE, "the other to lead")
-            # Every client has been answered since.
-            self.cluster.wait(lambda moment=time.monotonic(): len(clients.took_since(moment)) > 2 * count, "answers", 30)
+            self.cluster.wait(lambda moment=time.monotonic(): clients.all_answered_since(moment), "answers", 30)
             self.assertEqual(clients.sent_to_sleep(), [])
             slowest.append(clients.took_since(began)[-1])
             self.cluster.start_manager(leader)
@@ -209,6 +207,13 @@ class Managers(unittest.TestCase):
         self.assertEqual([bean["modelerType"] for bean in json.loads(self.web(self.standby, "/jmx")[2])["beans"]], ["JvmMetrics"])
         for path in ("/ws/v1/cluster/apps?state=RUNNING", "/cluster", "/fairlead/v1/queues", "/metrics"):
             self.assertEqual(self.web(self.standby, path)[:2], (307, to + path))
+        with tempfile.NamedTemporaryFile("w", suffix=".xml") as file:  # a question, by somebody who knows the standby alone
+            file.write("<allocations/>")
+            file.flush()
+            standby = f"127.0.0.1:{self.cluster.ports[self.standby]['web']}"
+            run = subprocess.run([peers.BINARY, "config", "check", "--against", standby, file.name], capture_output=True, text=True, timeout=60)
+        self.assertEqual(run.returncode, 1, run.stdout)
+        self.assertIn(f"the resource manager there is a standby; ask the one that leads: {to}\n", run.stderr)
         run = self.command("status", "--json")
         states = {manager["id"]: manager["state"] for manager in json.loads(run.stdout)["managers"]}
         self.assertEqual((run.returncode, states), (0, {self.leader: "ACTIVE", self.standby: "STANDBY"}), run.stderr)

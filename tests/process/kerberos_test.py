@@ -2,6 +2,8 @@
 """A cluster with Kerberos of real processes: MIT's KDC, the resource manager, a node agent, the commands of users with and without a
 ticket; strangers at its ports. Needs Debian's packages krb5-kdc, krb5-admin-server and krb5-user, and no JDK."""
 import base64
+import http.server
+import itertools
 import json
 import os
 import pathlib
@@ -16,6 +18,7 @@ import threading
 import time
 import unittest
 import urllib.error
+import urllib.parse
 import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -32,6 +35,7 @@ import zookeeper  # noqa: E402
 BUILD = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build"))
 peers.BINARY = BUILD / "fairlead"
 NEGOTIATE, INITIATE, CHALLENGE, WRAP = 1, 2, 3, 5
+FAILED_LOGINS = 1_000_000 if "--flood" in sys.argv else 2_000
 
 
 class Secured:
@@ -115,10 +119,33 @@ class Protected(unittest.TestCase):
         self.assertIn(b"hadoop.http.authentication.type", refused.exception.read())
 
     def test_a_crowd_of_failed_logins_harms_nobody(self):
-        for _ in range(300):
-            rpc.talk(("127.0.0.1", self.secured.cluster.client), rpc.preamble(0xDF) + sasl(INITIATE, os.urandom(100), "rm", "localhost"), seconds=5)
-        listed = self.secured.run(self.alice, "apps", "--json")
-        self.assertEqual(listed.returncode, 0, listed.stderr)
+        """With --flood a million of them: memory and log have their bounds, each is told, and who has a ticket is served beside them."""
+        cluster, begun, told = self.secured.cluster, itertools.count(), []
+        attempt = rpc.preamble(0xDF) + sasl(INITIATE, os.urandom(100), "rm", "localhost")
+
+        def attack():
+            while next(begun) < FAILED_LOGINS:
+                answer, closed = rpc.talk(("127.0.0.1", cluster.client), attempt, seconds=10)
+                told.append(closed and b"GSS initiate failed" in answer)
+        before, start, slowest = self.memory_kib(), time.monotonic(), 0
+        crowd = [threading.Thread(target=attack) for _ in range(4)]
+        for one in crowd:
+            one.start()
+        while any(one.is_alive() for one in crowd):
+            began = time.monotonic()
+            listed = self.secured.run(self.alice, "apps", "--json")
+            self.assertEqual(listed.returncode, 0, listed.stderr)
+            slowest = max(slowest, time.monotonic() - began)
+        self.assertEqual((len(told), all(told)), (FAILED_LOGINS, True))
+        took, kept, logged = time.monotonic() - start, self.memory_kib() - before, len(self.secured.log())
+        print(f"{FAILED_LOGINS} failed logins in {took:.0f} s: {kept} KiB kept, {logged >> 10} KiB of log, a list beside them in {slowest:.2f} s at most")
+        self.assertLess(slowest, 10)
+        self.assertLess(kept, 16 << 10, "KiB kept")
+        self.assertLess(logged, (8 << 20) + took * (128 << 10))
+
+    def memory_kib(self):
+        status = pathlib.Path(f"/proc/{self.secured.cluster.processes['rm'].pid}/status").read_text()
+        return int(re.search(r"VmRSS:\s+(\d+)", status)[1])
 
     def test_hostile_frames_of_a_login(self):
         """Messages out of turn, cut ones, huge ones: an error or an end, and nobody else is kept waiting."""
@@ -128,6 +155,9 @@ class Protected(unittest.TestCase):
             told, closed = rpc.talk(port, rpc.preamble(0xDF) + sasl(state, os.urandom(200), "rm", "localhost"))
             self.assertTrue(closed, state)
             self.assertIn(text, told)
+        too_long, _ = rpc.talk(port, rpc.preamble(0xDF) + sasl(INITIATE, os.urandom(100_000), "rm", "localhost"))
+        self.assertIn(b"GSS initiate failed", too_long)
+        self.assertIn("true cause: (the token is too long)", self.secured.log())  # and the library has not seen it
         whole = sasl(INITIATE, os.urandom(700), "rm", "localhost")
         for size in (1, 5, 20, len(whole) - 1):
             with socket.create_connection(port, 10) as connection:
@@ -154,11 +184,11 @@ def sasl(state, token, protocol, server):
 
 @unittest.skipIf(kdc.missing(), f"not installed: {kdc.missing()}")
 class Renewal(unittest.TestCase):
-    """Tickets that live for seconds: a node agent that was cut off logs in again by its keytab."""
+    """Tickets that live for seconds: a node agent that was cut off logs in again by its keytab, to a manager that it knows by a pattern."""
 
     @classmethod
     def setUpClass(cls):
-        cls.secured = Secured().start(cls, "authentication")
+        cls.secured = Secured().start(cls, "authentication", (("yarn.resourcemanager.principal.pattern", "{rm,yarn}/*@EXAMPLE.COM"),))
 
     def test_a_node_comes_back_after_a_restart_of_the_manager(self):
         cluster = self.secured.cluster
@@ -269,6 +299,9 @@ class Circumstances(unittest.TestCase):
         self.assertNotEqual(refused.returncode, 0)
         self.assertIn("GSS initiate failed", refused.stderr)
         self.assertRegex(self.secured.log(), "Auth failed for .*(Clock skew too great|Ticket expired)")
+        self.clock.set(2 * clock.HOUR)  # tickets live for one
+        self.assertNotEqual(self.apps(self.alice).returncode, 0)
+        self.assertRegex(self.secured.log(), "Auth failed for .*Ticket expired")
         self.clock.set(0)
         listed = self.apps(self.alice)
         self.assertEqual(listed.returncode, 0, listed.stderr)
@@ -303,6 +336,20 @@ class Realms(unittest.TestCase):
         self.assertIn("No rules applied to alice@OTHER.COM", refused.stderr)
         self.assertRegex(self.secured.log(), "audit: Auth failed for .*No rules applied to alice@OTHER.COM")
 
+    def test_a_pattern_says_what_a_manager_may_be_called(self):
+        alice = self.ours.cache("alice")
+        elsewhere = ("--set", "yarn.resourcemanager.principal=rm/elsewhere@EXAMPLE.COM")
+        pattern = "yarn.resourcemanager.principal.pattern="
+        for who in (alice, self.other.cache("carol")):  # whose own realm is another than the manager's
+            listed = self.apps(who, *elsewhere, "--set", pattern + "{rm,yarn}/*@EXAMPLE.COM")
+            self.assertEqual(listed.returncode, 0, listed.stderr)
+        refused = self.apps(alice, "--set", pattern + "yarn/*")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("Server has invalid Kerberos principal: rm/localhost@EXAMPLE.COM, doesn't match the pattern: yarn/*", refused.stderr)
+        refused = self.apps(alice, "--set", pattern + "{yarn/*")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("a { is not closed", refused.stderr)
+
     def test_a_ticket_for_another_hosts_manager_opens_nothing(self):
         alice = self.ours.cache("alice")
         refused = self.apps(alice, "--set", "yarn.resourcemanager.principal=rm/elsewhere@EXAMPLE.COM")
@@ -320,7 +367,8 @@ class Doors(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        further = (("hadoop.proxyuser.livy.users", "alice,bob"), ("hadoop.proxyuser.livy.hosts", "127.0.0.1"), ("yarn.acl.enable", "true"), ("yarn.admin.acl", "yarn"))
+        further = (("hadoop.proxyuser.livy.users", "alice,bob"), ("hadoop.proxyuser.livy.hosts", "127.0.0.1"), ("yarn.acl.enable", "true"), ("yarn.admin.acl", "yarn"),
+                   ("dfs.namenode.kerberos.principal", "hdfs/_HOST@EXAMPLE.COM"))
         closed = '<allocations><queue name="root"><aclAdministerApps> </aclAdministerApps><queue name="alpha"/></queue></allocations>'
         cls.secured = Secured().start(cls, "authentication", further, web_login="kerberos", allocations=closed,
                                       policy=(("security.applicationclient.protocol.acl.blocked", "bob"),))
@@ -542,6 +590,65 @@ class Doors(unittest.TestCase):
         self.assertIn("HADOOP_TOKEN_FILE_LOCATION: ", refused.stderr)
         self.assertIn(environment["HADOOP_TOKEN_FILE_LOCATION"], refused.stderr)
 
+    def hdfs_token(self, kind, service, number, renewer=b""):
+        """With its alias, as in a file of tokens."""
+        identifier = b"\0\5alice" + bytes([len(renewer)]) + renewer + b"\0\1\2" + bytes([number]) + b"\4"  # the real user, times, numbers
+        parts = [bytes([len(part)]) + part for part in (service, identifier, b"password", kind, service)]
+        return b"".join(parts)
+
+    def job(self, text, *options):
+        job = self.secured.directory / "job.sh"
+        job.write_text("#!/bin/sh\n" + text + "\n")
+        job.chmod(0o755)
+        return ("submit", "--hadoop-conf", self.cluster.conf, "--driver-memory", 256, "--executors", 1, "--max-attempts", 1, *options, job)
+
+    def submitted(self, environment, *words):
+        return subprocess.run([str(word) for word in (peers.BINARY, *words)], env=environment, capture_output=True, text=True, timeout=120)
+
+    def test_tokens_of_hdfs_in_the_file_reach_the_application(self):
+        environment = self.token_file("alice", f"127.0.0.1:{self.cluster.client}")
+        file = pathlib.Path(environment["HADOOP_TOKEN_FILE_LOCATION"])
+        token, text = self.hdfs_token(b"HDFS_DELEGATION_TOKEN", b"127.0.0.1:8020", 3), file.read_bytes()
+        file.write_bytes(text[:5] + b"\2" + text[6:-1] + token + b"\0")
+        arrived = self.secured.directory / "arrived"
+        ended = self.submitted(environment, *self.job(f'cp "$HADOOP_TOKEN_FILE_LOCATION" {arrived}.new && mv {arrived}.new {arrived}'))
+        self.assertTrue(arrived.exists(), ended.stderr)
+        credentials = arrived.read_bytes()
+        self.assertIn(token, credentials)
+        self.assertNotIn(b"RM_DELEGATION_TOKEN", credentials, "the manager would end it with the application")
+
+    def test_a_key_keeps_tokens_beyond_the_application(self):
+        asked = []
+
+        class NameNode(http.server.BaseHTTPRequestHandler):
+            def do_PUT(self):
+                query = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query)
+                token = query["token"][0]
+                asked.append((query["op"][0], base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))))
+                body = json.dumps({"long": int(time.time() * 1000) + 3_600_000}).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), NameNode)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+
+        def has(operation, number):
+            return any(one == operation and b"\1\2" + bytes([number]) + b"\4" in token for one, token in asked)
+        file = self.secured.directory / "hdfs.tokens"
+        for number, kept in ((5, ("--set", "mapreduce.job.complete.cancel.delegation.tokens=false")), (6, ())):
+            token = self.hdfs_token(b"WEBHDFS delegation", f"127.0.0.1:{server.server_address[1]}".encode(), number, b"yarn")
+            file.write_bytes(b"HDTS\0\1" + token + b"\0")
+            ended = self.submitted({**self.users["alice"], "HADOOP_TOKEN_FILE_LOCATION": str(file)}, *self.job("exit 1", *kept))
+            self.assertTrue(has("RENEWDELEGATIONTOKEN", number), ended.stderr)
+        self.cluster.wait(lambda: has("CANCELDELEGATIONTOKEN", 6), "the end of the second", 30)
+        self.assertFalse(has("CANCELDELEGATIONTOKEN", 5), "the first was to stay")
+
     def test_whom_the_cluster_refuses_is_told_so_and_not_that_nobody_answers(self):
         without = self.cluster.kdc.without_ticket("nobody")
         application = "application_1_0001"
@@ -570,14 +677,15 @@ class Doors(unittest.TestCase):
 @unittest.skipIf(kdc.missing(), f"not installed: {kdc.missing()}")
 @unittest.skipUnless(zookeeper.JAR.exists(), "ZooKeeper is not installed")
 class Takeover(unittest.TestCase):
-    """Two managers of one Kerberos principal: tokens and logins outlive the one that leads."""
+    """Two managers of one Kerberos principal, known by a pattern: tokens and logins outlive the one that leads."""
 
     @classmethod
     def setUpClass(cls):
         cls.directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-kerberos-"))
         cls.directory.chmod(0o755)
         cls.addClassCleanup(shutil.rmtree, cls.directory, ignore_errors=True)
-        spec = registry.Spec(nodes=("fairlead",), kerberos="privacy", history=False, web_login="kerberos")
+        spec = registry.Spec(nodes=("fairlead",), kerberos="privacy", history=False, web_login="kerberos",
+                             yarn_site=(("yarn.resourcemanager.principal.pattern", "r?/*@EXAMPLE.COM"),))
         cls.cluster = ha_cluster.HaCluster(cls.directory / "cluster", spec)
         cls.cluster.directory.mkdir(exist_ok=True)
         cls.addClassCleanup(cls.cluster.stop)
@@ -635,6 +743,14 @@ class Refused(unittest.TestCase):
                                   env=cluster.daemon_environment(), capture_output=True, text=True, timeout=60).stderr
         self.assertIn("nobody.keytab cannot be used for rm/localhost@EXAMPLE.COM", start(f"yarn.resourcemanager.keytab={directory}/nobody.keytab"))
         self.assertIn("cannot be used for rm/localhost@EXAMPLE.COM", start(f"yarn.resourcemanager.keytab={cluster.kdc.keytab('alice')}"))
+        whole, damaged = cluster.kdc.keytab("rm/localhost").read_bytes(), directory / "damaged.keytab"
+        for bytes_ in (b"", whole[:20], b"no keytab at all", bytes(1000)):
+            damaged.write_bytes(bytes_)
+            self.assertIn("damaged.keytab cannot be used for rm/localhost@EXAMPLE.COM", start(f"yarn.resourcemanager.keytab={damaged}"))
+        self.assertIn("cannot be used for rm/localhost@EXAMPLE.COM", start(f"yarn.resourcemanager.keytab={directory}"))
+        damaged.chmod(0)
+        if os.geteuid() != 0:  # who reads everything
+            self.assertIn("damaged.keytab cannot be used for rm/localhost@EXAMPLE.COM", start(f"yarn.resourcemanager.keytab={damaged}"))
         self.assertIn("write SERVICE/_HOST@REALM", start("yarn.resourcemanager.principal=rm"))
         self.assertIn("its regular expression is not supported", start("hadoop.security.auth_to_local=RULE:[1:$1](?<!a)"))
         self.assertIn("ldap is not supported; write simple or kerberos", start("hadoop.http.authentication.type=ldap"))
@@ -645,4 +761,4 @@ class Refused(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(verbosity=2)
+    unittest.main(verbosity=2, argv=[word for word in sys.argv if word != "--flood"])

@@ -19,6 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/interop"))
 import cluster as lab  # noqa: E402
 import peers  # noqa: E402
+from waiting import until  # noqa: E402
 from jobs import container_processes, executors_below  # noqa: E402
 import registry  # noqa: E402
 
@@ -26,17 +27,6 @@ BUILD = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build"))
 peers.BINARY = BUILD / "fairlead"
 WORDS = [f"word{i % 1000}" for i in range(40000)]
 FILES = 40
-
-
-def until(condition, what, seconds=60):
-    """Waits for an event; fails loudly when it does not come."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        value = condition()
-        if value:
-            return value
-        time.sleep(0.02)
-    raise AssertionError(f"waited {seconds} s for {what}")
 
 
 def processes_naming(text):

@@ -23,6 +23,7 @@ import peers  # noqa: E402
 import registry  # noqa: E402
 import spark_home  # noqa: E402
 import tls  # noqa: E402
+from waiting import until  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build"))
 peers.BINARY = BUILD / "fairlead"
@@ -196,13 +197,7 @@ class Standalone(unittest.TestCase):
                   f"spark://127.0.0.1:{cls.port}")
         cls.wait(cls.workers, "the Worker at the Master")
 
-    @staticmethod
-    def wait(holds, what, seconds=30):
-        deadline = time.monotonic() + seconds
-        while not holds():
-            if time.monotonic() > deadline:
-                raise AssertionError(f"{what}: not within {seconds} s")
-            time.sleep(0.05)
+    wait = staticmethod(until)
 
     @classmethod
     def properties(cls, name, keys):
@@ -354,6 +349,49 @@ class Shuffle(unittest.TestCase):
             ended = subprocess.run(self.words(*words), capture_output=True, text=True, timeout=30)
             self.assertEqual(ended.returncode, status, ended.stderr)
             self.assertIn(told, ended.stderr)
+
+
+class ConfigCheck(unittest.TestCase):
+    """`fairlead config check` opens the files as a daemon's start does."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-tls-"))
+        cls.directory.chmod(0o755)
+        cls.addClassCleanup(shutil.rmtree, cls.directory, ignore_errors=True)
+        cls.tls = tls.Certificates(cls.directory)
+        cls.foreign = cls.directory / "foreign.key"
+        cls.foreign.write_text(cls.tls.made("another")[1])
+        cls.store = cls.tls.make_pkcs12()
+
+    def check(self, *keys, **how):
+        words = [word for key in ("yarn.http.policy=HTTPS_ONLY", *keys) for word in ("--set", key)]
+        return subprocess.run([peers.BINARY, "config", "check", *words], capture_output=True, text=True, timeout=30, cwd="/", **how)
+
+    def test_what_cannot_be_opened_is_told_with_its_key(self):
+        own = f"fairlead.tls.certificate={self.tls.certificate}"
+        server, client = "ssl.server.keystore.", "ssl.client.truststore."
+        for keys, told in (
+                ((own, f"fairlead.tls.key={self.foreign}"), "rm, nm: fairlead.tls.certificate: .*page.crt: there is no certificate of its private key in it"),
+                (("fairlead.tls.certificate=/nowhere.pem",), "rm, nm: fairlead.tls.certificate: .*/nowhere.pem: No such file or directory$"),
+                ((f"{server}location={self.store}", f"{server}password=wrong"), f"rm, nm: {server}location: .*page.p12 cannot be opened with its password: .*; is {server}password right"),
+                ((f"{server}location={self.store}",), f"{server}password is not set"),
+                ((own, f"fairlead.tls.key={self.tls.key}", f"fairlead.tls.ca={self.tls.key}"), "rm, nm: fairlead.tls.ca: .*page.key holds no certificate"),
+                ((own, f"fairlead.tls.key={self.tls.key}", f"{client}location={self.store}", f"{client}password=wrong"), f"rm, nm: {client}location: .*; is {client}password right")):
+            with self.subTest(keys):
+                shown = self.check(*keys)
+                self.assertEqual(shown.returncode, 2, shown.stdout)
+                self.assertRegex(shown.stderr, re.compile(told, re.M))
+
+    def test_what_can_be_opened_is_no_matter(self):
+        shown = self.check(f"ssl.server.keystore.location={self.store}", f"ssl.server.keystore.password={tls.PASSWORD}", f"fairlead.tls.ca={self.tls.certificate}")
+        self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root may run it as somebody else")
+    def test_what_only_the_daemons_user_may_read_is_a_warning(self):
+        shown = self.check(f"fairlead.tls.certificate={self.tls.certificate}", f"fairlead.tls.key={self.tls.key}", user=65534, group=65534, extra_groups=[])
+        self.assertEqual((shown.returncode, shown.stderr), (0, ""))
+        self.assertRegex(shown.stdout, "rm: warning: fairlead.tls.certificate: .*page.crt: Permission denied: only the daemon's user can check it")
 
 
 if __name__ == "__main__":

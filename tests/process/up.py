@@ -2,8 +2,11 @@
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
-import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "interop"))
+from waiting import until  # noqa: E402
 
 
 def start(case, fairlead, *words):
@@ -18,9 +21,9 @@ def start(case, fairlead, *words):
         process.terminate()
         process.wait(timeout=60)
     case.addClassCleanup(end)
-    deadline = time.monotonic() + 60
-    while not ready.exists():
-        if process.poll() is not None or time.monotonic() > deadline:
+
+    def running():
+        if process.poll() is not None:
             raise AssertionError("the cluster did not come up:\n" + log.read_text())
-        time.sleep(0.05)
+    until(ready.exists, "the cluster", watch=running)
     return work, ready.read_text().strip()

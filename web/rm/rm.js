@@ -337,7 +337,7 @@ function starts(app) {
   const moment = (of) => (of.p50_ms === undefined ? "unknown" : `in ${span(of.p50_ms)}, ${of.p90_ms === undefined ? "perhaps much later" : `in 9 of 10 cases within ${span(of.p90_ms)}`}`);
   const rows = asks.map((ask) => el("tr", {}, cell(`${ask.count} × ${amount(ask.capability)}`), cell(moment(ask.first)), cell(moment(ask.all)), cell(ask.reason)));
   const share = (part) => `${Math.floor(part * 100 / held.estimates)} %`;
-  const kept = held.estimates > 0 ? `Of ${counted(held.estimates, "estimate")} so far ${share(held.within_p90)} were served by what 9 of 10 cases were to take, ${share(held.close)} within a minute or a tenth of the wait.` : "No estimate has come to its time yet.";
+  const kept = held.estimates > 0 ? `Of ${counted(held.estimates, "estimate")} so far ${share(held.within_p90)} were served by what 9 of 10 cases were to take, ${share(held.close)} within a minute or a tenth of the wait${held.median_error === undefined ? "" : `; half of them were off by at most ${Math.round(held.median_error * 100)} % of the wait`}.` : "No estimate has come to its time yet.";
   return [el("h2", {}, "When it starts"), table([head("Asked for"), head("The first"), head("All"), head("Because")], rows, "Nothing waits any more."), el("p", { class: "soft" }, kept)];
 }
 

@@ -106,10 +106,10 @@ TEST(RequestBodyTest, WhatIsNoBodyIsRefused) {
 }
 
 TEST(RequestBodyTest, XmlHasTheRootThatIsMeant) {
-  const auto other = ParseBody("application/xml", "<foo/>", "", "schedConf");
+  const auto other = ParseBody("application/xml", "<foo/>", "", "sched-conf");
   ASSERT_FALSE(other.ok());
-  EXPECT_EQ(other.error().message, R"(unexpected element (uri:"", local:"foo"). Expected elements are <{}schedConf>)");
-  EXPECT_TRUE(ParseBody("application/xml", "<schedConf/>", "", "schedConf").ok());
+  EXPECT_EQ(other.error().message, R"(unexpected element (uri:"", local:"foo"). Expected elements are <{}sched-conf>)");
+  EXPECT_TRUE(ParseBody("application/xml", "<sched-conf/>", "", "sched-conf").ok());
   EXPECT_FALSE(ParseBody("application/xml", "<foo/>", kRoot).ok());
 }
 

@@ -212,6 +212,8 @@ TEST_F(SessionTest, ListsAndIdsHaveAnEnd) {
   auto fetch = Fetch({7}, {2});
   for (int i = 0; i < 1001; ++i) fetch.reduce_ids.Add({});
   Rpc(8, fetch);
+  // Each grows to less than an id may have, and all of them to more than their bytes.
+  Rpc(9, messages::GetLocalDirsForExecutors{"app", std::vector<std::string>(300, std::string(341, '\xff'))});
   const std::string refused = " java.lang.IllegalArgumentException: ";
   EXPECT_THAT(Answers(),
               ElementsAre("RpcFailure 1" + refused + "1001 entries of a list; this service takes 1000",
@@ -220,8 +222,17 @@ TEST_F(SessionTest, ListsAndIdsHaveAnEnd) {
                           "RpcFailure 4" + refused + "100001 entries of a list; this service takes 100000",
                           "RpcFailure 5" + refused + "1025 bytes in an id; this service takes 1024",
                           HasSubstr("3000 bytes in an id"), HasSubstr("such a request; this service takes 262144"),
-                          "RpcFailure 8" + refused + "1002 entries of a list; this service takes 1001"));
+                          "RpcFailure 8" + refused + "1002 entries of a list; this service takes 1001",
+                          HasSubstr("bytes of ids; this service takes")));
   EXPECT_TRUE(host_.registered.empty() && host_.removed.empty());
+}
+
+TEST_F(SessionTest, AnApplicationsIdIsBounded) {
+  host_.merges = true;
+  std::string bytes;
+  transport::AppendMergedBlockMetaRequest(bytes, 4, std::string(1025, 'a'), 0, 0, 0);
+  session().OnBytes(bytes);
+  EXPECT_THAT(Answers(), ElementsAre(HasSubstr("an appId of 1025 bytes")));
 }
 
 TEST_F(SessionTest, LocalDirectoriesOfTooManyAreNotTold) {

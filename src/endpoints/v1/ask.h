@@ -28,9 +28,12 @@ struct AskWhen {
 /// How well estimates held since the manager began.
 struct EstimatesHeld {
   int64_t estimates = 0, within_p90 = 0, close = 0;
+  std::optional<double> median_error{};
   FL_DESCRIBED("EstimatesHeld", (estimates, "asks whose estimated start has come, or is overdue"),
                (within_p90, "of these, served by their p90"),
-               (close, "served within a minute or a tenth of the wait of their p50"))
+               (close, "served within a minute or a tenth of the wait of their p50"),
+               (median_error,
+                "half of the latest that were served were off their p50 by that part of the wait at most"))
 };
 /// When what an application waits for will start.
 struct When {
@@ -59,11 +62,11 @@ struct AppFates {
 };
 struct QueueFates {
   std::string name{};
-  int64_t apps_later = 0, apps_sooner = 0, apps_no_more = 0, mean_ms = 0;
+  int64_t apps_later = 0, apps_sooner = 0, apps_no_more = 0, mean_ms = 0, apps = 0;
 
   FL_DESCRIBED("QueueFates", (name, "of the queue, or of the user"), (apps_later, ""), (apps_sooner, ""),
                (apps_no_more, "of apps_later: those that do not end, or start, any more"),
-               (mean_ms, "later; below 0: sooner"))
+               (mean_ms, "later; below 0: sooner; of those that differ by a second or more"), (apps, "all of it"))
 };
 /// A limit that somebody waits for.
 struct BindingLimit {

@@ -28,7 +28,7 @@ struct WhatIfAsked {
        "NAME VALUE, with the options of fairlead what-if: queue root.prod.weight=5, lose-node HOST, lose-rack RACK, "
        "add-nodes COUNT=HOST, drain HOST, submit COUNTxMEMORY,VCORESxTIME@QUEUE, kill APP, move APP=QUEUE, profile "
        "NAME"),
-      (queues_file, "a whole file of queues instead, in the form that the manager reads"),
+      (queues_file, "a whole file of queues instead, of the manager's profile or of another one that then decides"),
       (for_, "so far is looked: 90s, 10m, 2h, 1d (default 2h, at most 1d)"))
 };
 /// {NAME: TEXT, ...}

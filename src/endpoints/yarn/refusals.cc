@@ -236,8 +236,8 @@ RemoteException ExceptionOf(const model::Refused& refused) {
           about.name(0) + "]");
     case kLabelNodes:
       return Yarn("java.io.IOException: Failed to replace labels as there are unknown nodes:[" + about.name(0) + "]");
-    case kBadQueues:
-      return Yarn(about.name(0));
+    case kBadQueues:  // ResourceScheduler.reinitialize
+      return {std::string(ex::kIo), about.name(0)};
   }
   return Yarn("The call was refused.");
 }

@@ -105,6 +105,21 @@ TEST(RmDecodeTest, TrackingUrlsCarryNothingThatAHeadOrATerminalObeys) {
   EXPECT_EQ(ToEvent(finish, {})->tracking_url, finish.tracking_url);
 }
 
+TEST(RmDecodeTest, TagsAndTheTypeHaveHadoopsBounds) {
+  w::ApplicationSubmissionContextProto context;
+  context.application_id.emplace();
+  context.application_type = std::string(21, 't');
+  context.application_tags.assign(10, std::string(100, 'a'));
+  const auto taken = ToSubmission(context, {});
+  ASSERT_TRUE(taken.ok()) << taken.error().message;
+  EXPECT_EQ(taken->type, std::string(20, 't'));
+  context.application_tags[9] += 'a';
+  EXPECT_THAT(ToSubmission(context, {}).error().message,
+              testing::HasSubstr("is too long, maximum allowed length of a tag is 100"));
+  context.application_tags.assign(11, "a");
+  EXPECT_EQ(ToSubmission(context, {}).error().message, "Too many applicationTags, a maximum of only 10 are allowed!");
+}
+
 // Each field of a submission at its bound, and a byte beyond it.
 TEST(RmDecodeTest, TextsOfASubmissionHaveABoundEach) {
   using Context = w::ApplicationSubmissionContextProto;
@@ -134,6 +149,8 @@ TEST(RmDecodeTest, TextsOfASubmissionHaveABoundEach) {
        [](Context& c, std::string text) { c.am_container_spec->environment.emplace_back().value = std::move(text); }},
       {"tokens of the launch context", kTokensMax,
        [](Context& c, std::string text) { c.am_container_spec->tokens = std::move(text); }},
+      {"tokens_conf of the launch context", kTokensMax,
+       [](Context& c, std::string text) { c.am_container_spec->tokens_conf = std::move(text); }},
       {"service_data of the launch context", kServiceDataMax,
        [](Context& c, std::string text) { c.am_container_spec->service_data.emplace_back().value = std::move(text); }},
       {"acl of application_acls", kAclMax,

@@ -57,6 +57,8 @@ class RpcClientSession {
 
   /// The answer to OnLoginToken; may call OnFatal.
   void LoginStepped(base::Result<wire::hadoop_rpc::LoginStep> step);
+  /// In the first OnLoginToken: what the server says it is, "rm/rm1.example.com".
+  std::string ServerName() const { return std::string(chosen_.Protocol()) + "/" + std::string(chosen_.ServerId()); }
   /// Waits for that answer.
   bool login_steps() const { return login_steps_; }
 

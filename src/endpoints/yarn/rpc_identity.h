@@ -52,7 +52,8 @@ struct RpcUser {
   std::string user;
   std::string real_user;  // not empty: who calls acts for `user`; with a ticket the ticket says who that is
   std::optional<RpcToken> token;
-  /// Not empty: with a ticket for this server, "rm/_HOST@EXAMPLE.COM"; _HOST is the name of its address.
+  /// Not empty: with a ticket for this server, "rm/_HOST@EXAMPLE.COM"; _HOST is the name of its address. Or for the one
+  /// that it says it is, where that fits a pattern (env/server_pattern.h).
   std::string server_principal = {};
   friend bool operator==(const RpcUser&, const RpcUser&) = default;
 };

@@ -445,6 +445,20 @@ TEST(BadInput, TooManyCallsWithoutAnAnswer) {
                                          "3!org.apache.hadoop.ipc.RetriableException:Server too busy"));
 }
 
+TEST(BadInput, NamesOfCallersAreBounded) {
+  RpcServerOptions options;
+  options.impersonation = true;
+  const std::string longest(1024, 'a');
+  for (const RpcUser& user :
+       {RpcUser{longest + "a", "", {}}, RpcUser{"alice", longest + "a", {}}, RpcUser{longest, "", {}}}) {
+    ServerSide server(options);
+    ClientSide client(user);
+    client.session.Call("m", "x");
+    Exchange(client, server, 10'000);
+    EXPECT_EQ(server.calls.size(), user.user == longest ? 1U : 0U) << user.user.size();
+  }
+}
+
 TEST(BadInput, CallBeforeContextAndContextDuringSasl) {
   ServerSide server;
   server.session.OnBytes(FromHex("68727063 09 00 00"));

@@ -396,13 +396,13 @@ void YarnMaster::OnStarted(const std::string& container_id,
   if (answer->failed_requests.empty()) return started();
   const auto& exception = answer->failed_requests.front().exception;
   const std::string why = exception ? exception->message.value_or("refused") : "refused";
-  // An earlier try had arrived although its answer was lost.
+  // An earlier try had arrived although its answer was lost; the exception is a plain YarnException, which words alone
+  // tell.
   if (why.find("already is running") != std::string::npos || why.find("already running") != std::string::npos) {
     return started();
   }
-  // InvalidAuxServiceException.
-  const std::string no_service = std::string("auxService:") + kShuffleService + " does not exist";
-  if (why.find(no_service) != std::string::npos &&
+  // A launch names no other service.
+  if (exception && exception->ClassName() == ey::exceptions::kInvalidAuxService &&
       without_service_.insert(NodeKey(*container->second.proto.node_id)).second) {
     return Start(container_id);
   }

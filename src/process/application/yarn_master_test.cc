@@ -138,6 +138,7 @@ class YarnMasterTest : public testing::Test {
       response.failed_requests.emplace_back();
       response.failed_requests.back().exception.emplace();
       response.failed_requests.back().exception->message = refusal_;
+      response.failed_requests.back().exception->class_name = refusal_class_;
     }
     node_server_.ReplyMessage(call.token, response);
   }
@@ -169,6 +170,7 @@ class YarnMasterTest : public testing::Test {
   wy::AllocateResponseProto next_;
   std::vector<std::string> launches_;
   std::string refusal_;
+  std::string refusal_class_ = "org.apache.hadoop.yarn.exceptions.YarnException";
   int refusals_ = 1;
   std::optional<wy::FinalApplicationStatusProto> final_;
   std::vector<std::string> started_;
@@ -276,7 +278,8 @@ TEST_F(YarnMasterTest, ASizeThatIsRefusedIsToldAndAskedForAgain) {
 
 TEST_F(YarnMasterTest, ANodeWithoutTheShuffleServiceIsStartedOnWithoutIt) {
   Register();
-  refusal_ = "The auxService:spark_shuffle does not exist";
+  refusal_ = "as the test says";
+  refusal_class_ = "org.apache.hadoop.yarn.exceptions.InvalidAuxServiceException";
   master_->SetTarget(1, kSize, 2);
   Grant(2);
   Run(1000);

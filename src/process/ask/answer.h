@@ -20,6 +20,9 @@ namespace fairlead::process::ask {
 /// Makes a scheduler of another profile, with the queues in use. Called on the thread that answers.
 using MakeOther = std::function<base::Result<OtherProfile>(const std::string& name)>;
 
+/// Error::code of WhatIf: Bounds::ended or ::events came first.
+inline constexpr int kOutOfTime = 1;
+
 /// What-if: the changed future beside the unchanged one, both with the medians of the learned run times. Error: a
 /// change that cannot be. Cost: two Futures within the bounds, on the calling thread.
 base::Result<endpoints::v1::WhatIf> WhatIf(const Present& present,

@@ -53,7 +53,8 @@ TEST_F(AnswerTest, AKilledJobLetsTheOtherEndSooner) {
   const json answer = Ask({"kill application_1_0001"});
   EXPECT_NE(Said(answer).find("application_1_0002 (job of ann, root.b) ends 59 s sooner, in 60 s."), std::string::npos)
       << Said(answer);
-  EXPECT_NE(Said(answer).find("root.b: 1 application, in the mean 59 s sooner."), std::string::npos) << Said(answer);
+  EXPECT_NE(Said(answer).find("Queue root.b is served sooner: 1 application, by 59 s on the mean."), std::string::npos)
+      << Said(answer);
   EXPECT_EQ(answer["apps"][0]["before"]["end_ms"].get<int64_t>() / 1000, 119);
   EXPECT_EQ(answer["apps"][0]["after"]["end_ms"].get<int64_t>() / 1000, 60);
   EXPECT_EQ(answer["unknown_run_times"], 0);
@@ -93,7 +94,8 @@ TEST_F(AnswerTest, WhoIsServedNoMoreIsLaterByAllThatIsLeft) {
   EXPECT_EQ(queue["apps_later"], 1);
   EXPECT_EQ(queue["apps_no_more"], 1);
   EXPECT_EQ(queue["mean_ms"].get<int64_t>() / 1000, 7200 - 119 - 1) << "it ends after 119 s without the change";
-  EXPECT_NE(Said(answer).find("root.b: 1 application, in the mean at least 1 h 58 min later."), std::string::npos)
+  EXPECT_NE(Said(answer).find("Queue root.b is served later: 1 application, by at least 1 h 58 min on the mean."),
+            std::string::npos)
       << Said(answer);
 }
 
@@ -214,6 +216,7 @@ TEST_F(AnswerTest, EndsWhenItIsTold) {
   const auto none = ask(0);
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.error().message, "the answer takes longer than a question may; change less at once");
+  EXPECT_EQ(none.error().code, kOutOfTime);
   EXPECT_LE(calls, 4);
   const auto part = ask(last - 1);
   ASSERT_TRUE(part.ok());
@@ -258,6 +261,21 @@ TEST_F(ForecastTest, SaysThatItDoesNotKnow) {
   EXPECT_FALSE(when.first.p50);
   EXPECT_FALSE(when.all.p90);
   EXPECT_EQ(when.reason.substr(0, 8), "unknown:");
+}
+
+TEST_F(ForecastTest, SaysNothingWhereItTakesTooLong) {
+  Learn();
+  int64_t looks = 0;
+  Bounds bounds;
+  bounds.ended = [&] { return ++looks > 10; };
+  const Forecast forecast(std::make_shared<Present>(present_), learned_, bounds);
+  EXPECT_LT(looks, 100) << "it goes on";
+  EXPECT_TRUE(forecast.nexts().empty());
+  EXPECT_EQ(forecast.ahead().ns, 0);
+  const auto all = forecast.Of({1}, [](const Present::App&) { return true; });
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_FALSE(all[0].first.p50);
+  EXPECT_EQ(all[0].reason, "unknown: it takes longer than a question may");
 }
 
 /// What waits for a container's end has no estimate while only other users' containers have ended; `learn_own`: those
@@ -309,13 +327,6 @@ TEST_F(ForecastTest, TheLaterOfTenCasesIsLaterThanTheMiddle) {
   ASSERT_TRUE(when.first.p50 && when.first.p90 && when.all.p50);
   EXPECT_LT(*when.first.p50, *when.first.p90);
   EXPECT_LT(*when.first.p50, *when.all.p50);
-}
-
-TEST(TimeText, Rounds) {
-  EXPECT_EQ(TimeText(base::Duration::Seconds(45)), "45 s");
-  EXPECT_EQ(TimeText(base::Duration::Seconds(600)), "10 min");
-  EXPECT_EQ(TimeText(base::Duration::Seconds(7200)), "2 h");
-  EXPECT_EQ(TimeText(base::Duration::Seconds(7500)), "2 h 5 min");
 }
 
 }  // namespace

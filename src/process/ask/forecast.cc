@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "process/ask/learned.h"
+#include "report/words.h"
 
 namespace fairlead::process::ask {
 
@@ -28,13 +29,7 @@ When FirstOf(const std::vector<std::vector<base::Duration>>& futures) {
 
 }  // namespace
 
-std::string TimeText(base::Duration time) {
-  const int64_t seconds = time.ns / 1'000'000'000;
-  if (seconds < 90) return std::to_string(seconds) + " s";
-  const int64_t minutes = (seconds + 30) / 60;
-  if (minutes < 90) return std::to_string(minutes) + " min";
-  return std::to_string(minutes / 60) + " h" + (minutes % 60 == 0 ? "" : " " + std::to_string(minutes % 60) + " min");
-}
+std::string TimeText(base::Duration time) { return report::TimeText(time); }
 
 Forecast::Forecast(std::shared_ptr<const Present> present, std::shared_ptr<const scheduler::RunTimes> learned,
                    Bounds bounds, Correction correction)
@@ -42,6 +37,8 @@ Forecast::Forecast(std::shared_ptr<const Present> present, std::shared_ptr<const
   for (int i = 0; i < kFutures; ++i) {
     Future future(*present_, FromLearned(*present_, learned, {static_cast<uint64_t>(i)}), bounds);
     (void)future.Run();  // no job is submitted
+    ended_ = bounds.ended && bounds.ended();
+    if (ended_) break;
     const Outcome& outcome = future.outcome();
     ahead_ = std::min(ahead_, outcome.until - present_->now);
     endless_ = std::max(endless_, outcome.endless);
@@ -62,6 +59,10 @@ Forecast::Forecast(std::shared_ptr<const Present> present, std::shared_ptr<const
       ++own[start.app];
     }
   }
+  if (ended_) {  // some of the futures alone say another thing than all
+    starts_.clear();
+    ahead_ = {};
+  }
   ListNexts();
 }
 
@@ -78,6 +79,7 @@ void Forecast::ListNexts() {
 }
 
 std::string Forecast::ReasonOf(model::AppIndex app, const Key& key, const AskWhen& ask, const Visible& visible) const {
+  if (ended_) return "unknown: it takes longer than a question may";
   if (!ask.first.p50) {
     if (endless_ == 0) return "not within " + TimeText(ahead_);
     return "unknown: of " + base::Counted(endless_, "container") +

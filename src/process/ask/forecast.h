@@ -34,7 +34,7 @@ class Forecast {
  public:
   static constexpr int kFutures = 20;
 
-  /// Cost: kFutures times that of a Future within the bounds.
+  /// Cost: kFutures times that of a Future within the bounds. Where Bounds::ended ends it, it says nothing of any ask.
   Forecast(std::shared_ptr<const Present> present, std::shared_ptr<const scheduler::RunTimes> learned, Bounds bounds,
            Correction correction = {});
 
@@ -71,6 +71,7 @@ class Forecast {
   Correction correction_;
   base::Duration ahead_;  // as far as all futures were followed
   int64_t endless_ = 0;
+  bool ended_ = false;  // before all futures were followed
   std::map<model::AppIndex, std::map<Key, Starts>> starts_;
   std::map<std::pair<model::AppIndex, Key>, First> first_;  // of the first future that starts it
   std::vector<Next> nexts_;

@@ -6,6 +6,7 @@
 #include "model/exit_status.h"
 #include "model/queue_set.h"
 #include "model/refusal.h"
+#include "report/words.h"
 
 namespace fairlead::process::ask {
 
@@ -34,12 +35,6 @@ static_assert(kMostStarts * (sizeof(Outcome::Start) + sizeof(Outcome::End)) <= s
 constexpr base::Duration kFirstLook = base::Duration::Seconds(60);
 constexpr int kAskedOfQueue = 4;
 constexpr int kAskedInAll = 256;
-
-bool IsLimit(ms::PendingReason reason) {
-  using enum ms::PendingReason;
-  return reason == kQueueMaximum || reason == kMasterShare || reason == kMaxRunningApps || reason == kUserLimit ||
-         reason == kUserMaximum;
-}
 
 model::Ask Anywhere(int32_t priority, int64_t request, const model::Resources& size, int32_t count) {
   model::Ask ask;
@@ -185,7 +180,7 @@ void Future::LookAtLimits() {
     const Job& job = jobs_.at(app.index);
     if (job.gone || job.waiting == 0 || asked[app.queue]++ >= kAskedOfQueue || left-- <= 0) continue;
     for (const ms::Pending& pending : scheduler_->Why(app.index, now_)) {
-      if (IsLimit(pending.reason)) outcome_.limits.try_emplace({app.queue, pending.reason}, now_);
+      if (report::IsLimit(pending.reason)) outcome_.limits.try_emplace({app.queue, pending.reason}, now_);
     }
   }
 }

@@ -1,6 +1,7 @@
 #include "process/ask/track_record.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace fairlead::process::ask {
 
@@ -8,6 +9,11 @@ namespace {
 
 /// Estimates are told in seconds.
 base::Duration Latest(const When& when) { return *when.p90 + base::Duration::Seconds(1); }
+
+/// Of the wait, of a second at least: estimates are told in seconds.
+float PartOf(base::Duration error, base::Duration wait) {
+  return static_cast<float>(error.ns) / static_cast<float>(std::max(wait, base::Duration::Seconds(1)).ns);
+}
 
 }  // namespace
 
@@ -52,6 +58,8 @@ void TrackRecord::Take(base::Instant now, std::span<const model::scheduler::Effe
     ++held_.estimates;
     if (after <= Latest(one->when)) ++held_.within_p90;
     if (error <= std::max(kClose, base::Duration{after.ns / 10})) ++held_.close;
+    errors_.resize(std::min(errors_.size() + 1, kErrors));
+    errors_[std::exchange(next_error_, (next_error_ + 1) % kErrors)] = PartOf(error, after);
     correction_.Learn(one->foreseen, after);
     of_app.erase(one);
     --count_;
@@ -64,6 +72,11 @@ TrackRecord::Held TrackRecord::held(base::Instant now) const {
     held.estimates += std::count_if(of_app.begin(), of_app.end(),
                                     [&](const Followed& one) { return now - one.since > Latest(one.when); });
   }
+  if (errors_.empty()) return held;
+  std::vector<float> errors = errors_;
+  const auto middle = errors.begin() + static_cast<ptrdiff_t>((errors.size() - 1) / 2);
+  std::nth_element(errors.begin(), middle, errors.end());
+  held.median_error = *middle;
   return held;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -21,11 +22,15 @@ class TrackRecord {
   static constexpr size_t kFollowed = 20'000;
   /// A start is close to its p50 within a minute or a tenth of the wait, whichever is longer.
   static constexpr base::Duration kClose = base::Duration::Seconds(60);
+  /// So many of the latest starts count in the median error.
+  static constexpr size_t kErrors = 1024;
 
   struct Held {
     int64_t estimates = 0;   // of asks that have been served, or wait longer than their p90
     int64_t within_p90 = 0;  // served by then
     int64_t close = 0;       // served close to their p50
+    /// Half of the latest kErrors that were served were off by no more than that part of their wait.
+    std::optional<double> median_error{};
   };
 
   /// What it says of asks that are not followed yet; what is followed of applications that are gone is forgotten. An
@@ -51,6 +56,8 @@ class TrackRecord {
   size_t count_ = 0;
   base::Instant latest_{-1};  // estimate
   Held held_;
+  std::vector<float> errors_;  // of the p50, as parts of the wait
+  size_t next_error_ = 0;      // the oldest one's place
   Correction correction_;
 };
 

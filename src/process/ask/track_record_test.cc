@@ -58,6 +58,18 @@ TEST_F(TrackRecordTest, WhatStartsTooLateIsNeither) {
   EXPECT_EQ(held.close, 0);
 }
 
+TEST_F(TrackRecordTest, TheMedianErrorIsAPartOfTheWait) {
+  EXPECT_FALSE(After({}).median_error);
+  Start(base::Duration::Seconds(118));
+  ASSERT_TRUE(After(base::Duration::Seconds(118)).median_error);
+  EXPECT_NEAR(*After(base::Duration::Seconds(118)).median_error, 0.5, 0.01) << "59 s were said";
+}
+
+TEST_F(TrackRecordTest, WhatIsServedAtOnceIsOffByThePartOfASecond) {
+  Start({});
+  EXPECT_NEAR(*After({}).median_error, 59, 1);
+}
+
 TEST_F(TrackRecordTest, AMinuteTooSoonIsClose) {
   ASSERT_EQ(forecast_->nexts().size(), 1U);
   EXPECT_EQ(forecast_->nexts()[0].when.p50->millis() / 1000, 59);

@@ -160,7 +160,7 @@ TEST_F(HttpTest, RequestsAreTakenOnlyAsFarAsTheirAnswersAre) {
     for (int i = 0; i < kRequests; ++i) requests += "GET /large HTTP/1.1\r\nHost: x\r\n\r\n";
     reader.stream->Write(requests);
   });
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(Get("/").ok());
+  for (int i = 0; i < 2 * kRequests; ++i) ASSERT_TRUE(Get("/").ok());  // a turn takes one
   EXPECT_LT(taken, kRequests / 2);
   reader.on_data = [&] {
     if (reader.received.size() > kRequests * kAnswer) loop_->Stop();
@@ -203,6 +203,26 @@ TEST_F(HttpTest, AHalfHeadAndAHalfBodyEndWithTheirDeadlines) {
   EXPECT_NE(Raw("GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP").find("ok"), std::string::npos);
 }
 
+TEST_F(HttpTest, AnAnswerThatIsNotTakenEndsItsConnection) {
+  ServerLimits limits;
+  limits.unread = base::Duration::Millis(100);
+  Serve([](Request, Server::Reply reply) { reply(TextResponse(200, std::string(8 << 20, 'x'))); }, limits);
+  Reader reader;  // which is not started, and so reads nothing
+  loop_->Connect(server_->local(), base::Duration::Seconds(5), [&](auto connected) {
+    reader.stream = std::move(connected).value();
+    reader.stream->Write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+  });
+  const base::Instant begin = loop_->Now();
+  size_t most = 0;
+  do {
+    loop_->After(base::Duration::Millis(20), [&] { loop_->Stop(); });
+    loop_->Run();
+    most = std::max(most, server_->held_bytes());
+  } while (loop_->Now() - begin < base::Duration::Seconds(20) && (most < 1 << 20 || server_->held_bytes() > 0));
+  EXPECT_GT(most, size_t{1} << 20);
+  EXPECT_EQ(server_->held_bytes(), 0U);
+}
+
 TEST_F(HttpTest, WhatAllConnectionsHoldIsBoundedAndTheSilentGoFirst) {
   ServerLimits limits;
   limits.peers.bytes_max = 1 << 20;
@@ -223,7 +243,9 @@ TEST_F(HttpTest, WhatAllConnectionsHoldIsBoundedAndTheSilentGoFirst) {
       one->stream->Write("PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 400000\r\n\r\n" + std::string(300000, 'x'));
     });
   }
+  loop_->After(base::Duration::Seconds(10), [&] { loop_->Stop(); });  // long before half a body's deadline
   loop_->Run();
+  EXPECT_EQ(closed, kConnections - 3);
   EXPECT_EQ(Get("/")->body, "ok");
 }
 

@@ -263,7 +263,7 @@ void Session::Count() {
 }
 
 void Session::OnData(std::string_view bytes) {
-  seat_.Move();
+  seat_.Heard();
   starved_ = false;
   if (!waiting_for_answer_ && buffer_.empty() && !parser_->got_some()) since_ = server_.loop().Now();
   buffer_ += bytes;

@@ -48,6 +48,25 @@ TEST(CookieTest, ForgedUnsignedExpiredAndForeignOnesAreNone) {
   EXPECT_FALSE(Verify(*Sign(kAlice, ""), "", "kerberos", kNow)) << "no secret is no secret that all know";
 }
 
+TEST(CookieTest, LongOnesAreNone) {
+  const Cookie fits{std::string(3000, 'a'), "p", "kerberos", kNow + 1000};
+  EXPECT_TRUE(Verify(*Sign(fits, kSecret), kSecret, "kerberos", kNow));
+  const Cookie longer{std::string(5000, 'a'), "p", "kerberos", kNow + 1000};
+  EXPECT_FALSE(Sign(longer, kSecret));
+  // Signed by another program with the secret: u=...&p=p&t=kerberos&e=...
+  const std::string text = "u=" + std::string(4096, 'a') + "&p=p&t=kerberos&e=1&s=x";
+  EXPECT_FALSE(Verify(text, kSecret, "kerberos", 0));
+}
+
+TEST(CookieTest, AFewOfARequestAreLookedAt) {
+  const std::string good = "hadoop.auth=" + *Sign(kAlice, kSecret);
+  std::string many;
+  for (int i = 0; i < 7; ++i) many += "hadoop.auth=forged; ";
+  EXPECT_TRUE(FindCookie(With(many + good), kSecret, "kerberos", kNow));
+  EXPECT_FALSE(FindCookie(With(many + "hadoop.auth=forged; " + good), kSecret, "kerberos", kNow));
+  EXPECT_EQ(CookiesOf(With(many + many)).size(), 8U);
+}
+
 TEST(CookieTest, NamesThatWouldSayMoreAreNotSigned) {
   EXPECT_FALSE(Sign({"alice&u=root", "p", "t", 1}, kSecret));
   EXPECT_FALSE(Sign({"alice", "p\r\nSet-Cookie: x", "t", 1}, kSecret));

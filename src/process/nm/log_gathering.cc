@@ -114,6 +114,7 @@ void LogGathering::Roll(const model::nm::AppRecord& app,
 }
 
 void LogGathering::Finish(const model::nm::HandleLogs& effect, Done done) {
+  leaving_.emplace(effect.app, ports_.loop.Now());
   if (const auto roll = under_way_.find(effect.app); roll != under_way_.end()) {
     roll->second = [this, effect, done = std::move(done)] { Finish(effect, done); };
     return;
@@ -137,9 +138,22 @@ void LogGathering::Finish(const model::nm::HandleLogs& effect, Done done) {
     if (note && !note->empty())
       ports_.log.Warn("logs left the node without all rules of their application",
                       {{"app", ToString(id)}, {"why", *note}});
+    leaving_.erase(id);
     if (left_out_.erase(id) > 0) ports_.state.Keep({{kLeftOut, ToString(id), std::nullopt}});
     done(error);
   });
+}
+
+std::vector<model::ApplicationId> LogGathering::KeepAlive() {
+  std::vector<model::ApplicationId> out;
+  if (settings_.tokens_kept.ns == 0) return out;
+  const base::Instant now = ports_.loop.Now();
+  for (auto& [app, due] : leaving_) {
+    if (due > now) continue;
+    out.push_back(app);
+    due = now + base::Duration{settings_.tokens_kept.ns / 10 * 7};
+  }
+  return out;
 }
 
 void LogGathering::Begin(AggregationPlan plan, Gathered done) {

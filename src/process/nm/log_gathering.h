@@ -31,6 +31,9 @@ struct LogSettings {
   std::string policy_class;       // yarn.nodemanager.log-aggregation.policy.class; empty: all containers
   std::string policy_parameters;  // yarn.nodemanager.log-aggregation.policy.parameters
   base::Duration remember = base::Duration::Seconds(600);  // yarn.log-aggregation-status.time-out.ms
+  /// yarn.nm.liveness-monitor.expiry-interval-ms with Kerberos: so long after an application's end the manager keeps up
+  /// its tokens; 0: it keeps none.
+  base::Duration tokens_kept{};
 };
 
 /// When the logs leave the node, and for which containers (Hadoop: LogAggregationService, AppLogAggregatorImpl): at
@@ -61,6 +64,9 @@ class LogGathering {
   /// All that is left of an application's logs; `done` runs once, with "" or why not all has left.
   void Finish(const model::nm::HandleLogs& effect, Done done);
 
+  /// Applications that have ended and need their tokens longer, since their logs have not left; each is named again
+  /// well before the manager would let go (NodeStatusUpdaterImpl.createKeepAliveApplicationList).
+  std::vector<model::ApplicationId> KeepAlive();
   /// What the resource manager has not yet heard, and that it has heard the first `count` of it.
   const std::vector<wire::yarn::LogAggregationReportProto>& reports() const { return reports_; }
   void Told(size_t count);
@@ -92,6 +98,7 @@ class LogGathering {
   std::string node_id_;
   std::map<model::ApplicationId, std::set<model::ContainerId>> left_out_;
   std::map<model::ApplicationId, std::function<void()>> under_way_;  // what waits for its end, if anything does
+  std::map<model::ApplicationId, base::Instant> leaving_;            // that have ended: when KeepAlive names them
   std::vector<wire::yarn::LogAggregationReportProto> reports_;
   std::map<model::ApplicationId, Last> last_;
   env::Timer timer_{ports_.loop};

@@ -294,5 +294,30 @@ TEST_F(LogGatheringTest, ARunningContainerCountsAsOneThatEndsWell) {
   EXPECT_THAT(aggregator_.plans[0].left_out, ElementsAre(Id(2)));
 }
 
+TEST_F(LogGatheringTest, TokensOfLogsThatHaveNotLeftAreToBeKeptUp) {
+  const model::ApplicationId app{1000, 1};
+  Run(1);
+  Exit(1, 0);
+  FinishApp();
+  EXPECT_THAT(gathering_->KeepAlive(), IsEmpty()) << "without Kerberos there are none";
+  aggregator_.End();
+  settings_.tokens_kept = base::Duration::Seconds(600);
+  Begin({});
+  FinishApp();
+  EXPECT_THAT(gathering_->KeepAlive(), ElementsAre(app)) << "the end may be long ago: the agent may have restarted";
+  EXPECT_THAT(gathering_->KeepAlive(), IsEmpty());
+  const auto pass = [&](int64_t seconds) {
+    loop_.After(base::Duration::Seconds(seconds), [] {});
+    world_.RunUntil(world_.now() + base::Duration::Seconds(seconds), [] { return false; });
+  };
+  pass(400);
+  EXPECT_THAT(gathering_->KeepAlive(), IsEmpty());
+  pass(30);
+  EXPECT_THAT(gathering_->KeepAlive(), ElementsAre(app));
+  pass(430);
+  aggregator_.End();
+  EXPECT_THAT(gathering_->KeepAlive(), IsEmpty()) << "they have left";
+}
+
 }  // namespace
 }  // namespace fairlead::process::nm

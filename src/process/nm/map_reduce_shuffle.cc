@@ -138,7 +138,7 @@ class MapReduceShuffle::Connection : public env::StreamHandler, public peers::Pe
 
   void OnData(std::string_view bytes) override {
     input_ += bytes;
-    seat_.Move();
+    seat_.Heard();
     ReadRequests();
   }
   void OnClosed(const std::string&) override { Drop(); }

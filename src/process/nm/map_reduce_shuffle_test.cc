@@ -41,6 +41,16 @@ TEST(MapOutputQuery, TakesOnlyWhatItKnows) {
     EXPECT_FALSE(ParseMapOutputQuery(bad)) << bad;
 }
 
+TEST(MapOutputQuery, NamesTenThousandMapsAtMost) {
+  const auto of = [](int maps) {
+    std::string query = "job=job_17_0003&reduce=2&map=attempt_17_0003_m_000000_0";
+    for (int i = 1; i < maps; ++i) query += ",attempt_17_0003_m_" + std::to_string(i) + "_0";
+    return ParseMapOutputQuery(query);
+  };
+  ASSERT_TRUE(of(10'000));
+  EXPECT_EQ(of(10'001).error().message, "Too many map parameters");
+}
+
 TEST(ShuffleHeader, AsHadoopWritesIt) {
   EXPECT_EQ(ShuffleHeader("ab", 5, 300, 1), std::string("\x02"
                                                         "ab\x05\x8e\x01\x2c\x01",

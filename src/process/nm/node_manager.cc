@@ -508,7 +508,11 @@ void NodeManager::Do(model::nm::Heartbeat& effect) {
     request.last_known_container_token_master_key = ep::ToWire(*tokens_.state().container_current);
   if (tokens_.state().nm_current) request.last_known_nm_token_master_key = ep::ToWire(*tokens_.state().nm_current);
   if (app_tokens_.sequence() != 0) request.token_sequence_no = app_tokens_.sequence();
-  if (logs_) request.log_aggregation_reports_for_apps = logs_->reports();
+  if (logs_) {
+    request.log_aggregation_reports_for_apps = logs_->reports();
+    for (const model::ApplicationId& app : logs_->KeepAlive())
+      request.node_status->keep_alive_applications.push_back(ep::ToWire(app));
+  }
   client_.Call<w::NodeHeartbeatResponseProto>(
       Tracker(), "nodeHeartbeat", request, settings_.call_timeout,
       alive_([this, told = request.log_aggregation_reports_for_apps.size()](

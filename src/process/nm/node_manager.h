@@ -44,7 +44,7 @@ struct Settings {
   model::Resources physical;
   std::vector<env::Endpoint> trackers;  // of the resource managers; one leads
   std::string user;                     // as whom the agent speaks to them,
-  std::string manager_principal;        // and to whom; not empty: with a ticket
+  std::string manager_principal;        // and to whom, or a pattern; not empty: with a ticket
   rpc::RpcClientSecurity security;      // its protections hold for masters' calls, too
   /// By which it logs in where there is no Kerberos, as it is now (fairlead.auth.credential); empty: by name.
   std::function<std::optional<endpoints::yarn::RpcToken>()> credential = {};

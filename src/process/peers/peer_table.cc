@@ -8,6 +8,9 @@ namespace {
 
 /// Of the peers, when open files run out.
 constexpr size_t kThinnedPart = 16;
+/// Of the places, which those who have not spoken yet may have before they go first: where all places are of peers that
+/// have spoken, whoever comes would else go as soon as the next one comes.
+constexpr size_t kStrangersPart = 8;
 
 template <class List>
 void ToBack(List& list, typename List::iterator at) {
@@ -16,17 +19,20 @@ void ToBack(List& list, typename List::iterator at) {
 
 }  // namespace
 
-PeerTable::Seat* PeerTable::Dispensable(const Order& order) {
-  for (const Standing standing : {Standing::kStranger, Standing::kIdle, Standing::kBusy}) {
-    const Seats& seats = order[static_cast<size_t>(standing)];
-    if (!seats.empty()) return seats.front();
+PeerTable::Seat* PeerTable::Dispensable(const Order& order, size_t strangers_kept) {
+  const auto of = [&order](Standing standing) -> const Seats& { return order[static_cast<size_t>(standing)]; };
+  if (of(Standing::kStranger).size() > strangers_kept) return of(Standing::kStranger).front();
+  for (const Standing standing : {Standing::kIdle, Standing::kBusy, Standing::kStranger}) {
+    if (!of(standing).empty()) return of(standing).front();
   }
   return nullptr;
 }
 
-PeerTable::Seat* PeerTable::Dispensable() const {
-  const bool crowd = !strangers_.empty() && strangers_.rbegin()->first > 1;
-  return Dispensable(crowd ? addresses_.find(std::string(strangers_.rbegin()->second))->second.order : order_);
+PeerTable::Seat* PeerTable::Dispensable(size_t strangers_kept) const {
+  const bool crowd =
+      order_[static_cast<size_t>(Standing::kStranger)].size() > strangers_kept && strangers_.rbegin()->first > 1;
+  if (!crowd) return Dispensable(order_, strangers_kept);
+  return Dispensable(addresses_.find(std::string(strangers_.rbegin()->second))->second.order, 0);
 }
 
 void PeerTable::NoteStrangers(Addresses::iterator address, size_t before) {
@@ -46,7 +52,8 @@ bool PeerTable::MakeRoom(const std::string& address) {
   const auto found = addresses_.find(address);
   const bool crowded = found != addresses_.end() && found->second.seats >= limits_.per_address_max;
   if (!crowded && size_ < limits_.connections_max) return true;
-  Seat* const seat = crowded ? Dispensable(found->second.order) : Dispensable();
+  Seat* const seat = crowded ? Dispensable(found->second.order, limits_.per_address_max / kStrangersPart)
+                             : Dispensable(limits_.connections_max / kStrangersPart);
   if (seat == nullptr) return false;
   EvictSeat(*seat);
   return true;
@@ -67,8 +74,10 @@ void PeerTable::Relieve(const Seat* spared) {
     const auto most = std::max_element(addresses_.begin(), addresses_.end(),
                                        [&](const auto& a, const auto& b) { return held_of(a) < held_of(b); });
     Seats& holders = most->second.holders;
-    const auto first = std::find_if(holders.begin(), holders.end(),
-                                    [&](const Seat* seat) { return seat != stay[0] && seat != stay[1]; });
+    const size_t little = held_of(*most) / std::max<size_t>(holders.size(), 1) / 2;
+    const auto first = std::find_if(holders.begin(), holders.end(), [&](const Seat* seat) {
+      return seat != stay[0] && seat != stay[1] && seat->held_ >= little;
+    });
     if (first == holders.end()) return;
     Seat& seat = **first;
     const size_t before = seat.held_;
@@ -85,7 +94,7 @@ bool PeerTable::HoldsTooMuch(const Seat& seat) const {
 
 void PeerTable::Thin() {
   for (size_t i = size_ / kThinnedPart + 1; i > 0; --i) {
-    Seat* const seat = Dispensable();
+    Seat* const seat = Dispensable(0);
     if (seat == nullptr || seat->standing_ == Standing::kBusy) return;
     EvictSeat(*seat);
   }
@@ -103,6 +112,10 @@ PeerTable::Seat::Seat(PeerTable& table, Peer& peer, const std::string& address)
   in_address_ = near.insert(near.end(), this);
   table_.NoteStrangers(address_, strangers);
   in_holders_ = own.others.insert(own.others.end(), this);
+}
+
+void PeerTable::Seat::Heard() {
+  if (standing_ != Standing::kBusy) Move();
 }
 
 void PeerTable::Seat::Move() {

@@ -22,8 +22,9 @@ struct PeerLimits {
 
 /// Decides who is closed first.
 enum class Standing : uint8_t {
-  /// Has not shown yet that it speaks the protocol: goes first, of the address of which there are most, the one that
-  /// came first before all. So whoever comes from elsewhere has the time to say what it wants.
+  /// Has not shown yet that it speaks the protocol: goes first where more than an eighth of the places are strangers',
+  /// of the address of which there are most, the one that came first before all; else last. So whoever comes has the
+  /// time to say what it wants.
   kStranger,
   kIdle,    ///< has nothing to wait for: goes next, the longest silent first
   kBusy,    ///< waits for this daemon: goes last, the one that has waited longest before all
@@ -56,8 +57,9 @@ class PeerTable {
 
   /// Makes room for one more connection from `address` by evicting one; false: nobody may go, refuse it.
   bool MakeRoom(const std::string& address);
-  /// Evicts while more than the limit is held: of the address that holds most, who has not moved for longest. Not
-  /// `spared`, who is being served.
+  /// Evicts while more than the limit is held: of the address that holds most, who has not moved for longest; not who
+  /// holds less than half of the average there, so that no crowd drives out an honest one of its address. Not `spared`,
+  /// who is being served.
   void Relieve(const Seat* spared);
   /// Whether too much is held, and most of it by the address of `seat`: then that one is to go, and not another.
   bool HoldsTooMuch(const Seat& seat) const;
@@ -79,9 +81,10 @@ class PeerTable {
     Seats others;   // those that hold nothing
   };
   using Addresses = std::map<std::string, Address>;
-  static Seat* Dispensable(const Order& order);
+  /// Strangers go first only where there are more than `strangers_kept`.
+  static Seat* Dispensable(const Order& order, size_t strangers_kept);
   /// Of all addresses.
-  Seat* Dispensable() const;
+  Seat* Dispensable(size_t strangers_kept) const;
   static void EvictSeat(Seat& seat);
   bool HoldsTooMuch() const;
   /// A stranger of this address has come, or is one no more; there were `before`.
@@ -105,7 +108,9 @@ class PeerTable::Seat {
   Seat(const Seat&) = delete;
   Seat& operator=(const Seat&) = delete;
 
-  /// Something has come from the peer, or it has taken something.
+  /// Something has come from the peer. Who waits for this daemon waits no shorter by asking for more.
+  void Heard();
+  /// The peer has taken something, or has become active otherwise.
   void Move();
   void Become(Standing standing);
   /// Reads HeldBytes(); less than before counts as a move.

@@ -58,6 +58,34 @@ TEST_F(PeerTableTest, StrangersGoFirstThenTheLongestSilentThenWhoWaitsAndNoMembe
   EXPECT_FALSE(Make({.connections_max = 0}).MakeRoom("a"));
 }
 
+TEST_F(PeerTableTest, AStrangerIsNoYoungerByDrippingBytes) {
+  PeerTable& table = Make({.connections_max = 2, .per_address_max = 2});
+  Guest& drips = Come(table, "drips");
+  Come(table, "stranger");
+  drips.seat.Heard();
+  drips.seat.Move();
+  Come(table, "new");
+  EXPECT_EQ(gone_, (Names{"drips"}));
+}
+
+TEST_F(PeerTableTest, WhoWaitsIsNoYoungerByAskingForMore) {
+  PeerTable& table = Make({.connections_max = 2});
+  Guest& asks_on = Come(table, "asks on");
+  asks_on.seat.Become(Standing::kBusy);
+  Come(table, "waits").seat.Become(Standing::kBusy);
+  asks_on.Hold(1);
+  asks_on.seat.Heard();
+  Come(table, "new");
+  EXPECT_EQ(gone_, (Names{"asks on"}));
+  guests_.clear();
+  Guest& idle = Come(Make({.connections_max = 2}), "idle");
+  idle.seat.Become(Standing::kIdle);
+  Come(*table_, "silent").seat.Become(Standing::kIdle);
+  idle.seat.Heard();
+  Come(*table_, "new");
+  EXPECT_EQ(gone_, (Names{"asks on", "silent"}));
+}
+
 TEST_F(PeerTableTest, AnAddressBeyondItsShareLosesItsOwn) {
   PeerTable& table = Make({.connections_max = 10, .per_address_max = 2});
   Come(table, "other", "b");
@@ -114,6 +142,21 @@ TEST_F(PeerTableTest, OfStrangersThoseGoWhoseAddressHasMost) {
   EXPECT_EQ(std::ranges::count(gone_, "first"), 0);
 }
 
+TEST_F(PeerTableTest, WhoComesHasTimeToSpeakWhereAllPlacesAreOfThoseWhoHaveSpoken) {
+  for (const PeerLimits limits : {PeerLimits{.connections_max = 16, .per_address_max = 16},
+                                  PeerLimits{.connections_max = 100, .per_address_max = 16}}) {
+    guests_.clear();
+    gone_.clear();
+    PeerTable& table = Make(limits);
+    for (int i = 1; i <= 16; ++i) Come(table, std::to_string(i)).seat.Become(Standing::kBusy);
+    Come(table, "slow to speak");
+    Come(table, "other");
+    EXPECT_EQ(gone_, (Names{"1", "2"}));
+    for (const char* name : {"crowd 1", "crowd 2"}) Come(table, name);
+    EXPECT_EQ(gone_, (Names{"1", "2", "3", "slow to speak"})) << "an eighth of the places, and no more";
+  }
+}
+
 TEST_F(PeerTableTest, WhoKeepsTooMuchIsToldByWhatItsAddressHolds) {
   PeerTable& table = Make({.bytes_max = 100});
   Guest& small = Come(table, "small", "b");
@@ -125,6 +168,16 @@ TEST_F(PeerTableTest, WhoKeepsTooMuchIsToldByWhatItsAddressHolds) {
   more.Hold(20);
   EXPECT_TRUE(table.HoldsTooMuch(more.seat));
   EXPECT_FALSE(table.HoldsTooMuch(small.seat));
+}
+
+TEST_F(PeerTableTest, WhoHoldsLittleStaysWhereOthersOfItsAddressHoldMuch) {
+  PeerTable& table = Make({.bytes_max = 100});
+  Come(table, "waits for an answer").Hold(1);
+  for (const char* name : {"crowd 1", "crowd 2"}) Come(table, name).Hold(45);
+  Guest& served = Come(table, "crowd 3");
+  served.Hold(45);
+  table.Relieve(&served.seat);
+  EXPECT_EQ(gone_, (Names{"crowd 1"})) << "what the first one holds is not the trouble";
 }
 
 TEST_F(PeerTableTest, MemoryIsTakenFromTheAddressThatHoldsMostAndFromWhoDoesNotMove) {

@@ -45,7 +45,8 @@ void AdminService::Do(const Call& call) {
     base::Result<model::QueueTree> queues = manager_.ReadQueues();
     if (!queues.ok()) return Refuse(to, ex::kYarn, queues.error().message);
     return manager_.ReloadQueues(std::move(*queues), [this, to](const auto& refused) {
-      if (refused) return Refuse(to, *refused);
+      // RPCUtil.getRemoteException puts the class first, where it is no YarnException.
+      if (refused) return Refuse(to, ex::kYarn, refused->class_name + ": " + refused->message);
       server_.ReplyMessage(to, w::RefreshQueuesResponseProto{});
     });
   }
@@ -193,9 +194,11 @@ void AdminService::OnHaCall(const Call& call) {
     case Method::kMonitorHealth:
       return server_.ReplyMessage(call.token, h::MonitorHealthResponseProto{});
     case Method::kTransitionToActive:
+      AuditWhenAnswered(call, {.name = std::string(call.method), .target = "RM"});
       return server_.ReplyMessage(call.token, h::TransitionToActiveResponseProto{});
     case Method::kTransitionToStandby:
     case Method::kTransitionToObserver:
+      AuditWhenAnswered(call, {.name = std::string(call.method), .target = "RM"});
       return Refuse(call.token, ex::kUnsupportedOperation,
                     "This ResourceManager runs alone (yarn.resourcemanager.ha.enabled is false): it stays active.");
   }

@@ -240,5 +240,10 @@ TEST_F(Delegation, ManyTokensOfOneOwnerAreBounded) {
   EXPECT_TRUE(Get(By("carol"), "bob").ok());
 }
 
+TEST_F(Delegation, ARenewersNameIsBounded) {
+  EXPECT_TRUE(Get(By("alice"), std::string(1024, 'b')).ok());
+  EXPECT_NE(Get(By("alice"), std::string(1025, 'b')).error().message.find("renewer: 1025 bytes"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace fairlead::process::rm

@@ -129,6 +129,7 @@ void Lately::Add(Happening happening) {
 }
 
 void Lately::Record(base::WallTime at, const Core& core, std::span<const ms::Effect> effects) {
+  queues_.Take(at, core, effects);
   Teller teller(at, core);
   for (const ms::Effect& effect : effects) {
     Happening happening;
@@ -137,6 +138,7 @@ void Lately::Record(base::WallTime at, const Core& core, std::span<const ms::Eff
 }
 
 void Lately::Record(base::WallTime at, const Core& core, const model::rm::StateChanged& change) {
+  queues_.Take(core, change);
   Happening happening;
   happening.at = at;
   happening.kind = HappeningKind::kState;

@@ -14,6 +14,7 @@
 #include "model/resources.h"
 #include "model/rm.h"
 #include "model/scheduler.h"
+#include "process/rm/queue_counters.h"
 #include "rm/core.h"
 
 namespace fairlead::process::rm {
@@ -72,11 +73,13 @@ class Lately {
   std::vector<const Happening*> Find(const Filter& filter, size_t most, const Told& told = nullptr) const;
   /// How many of a kind there have been since the start.
   uint64_t Count(HappeningKind kind) const { return counts_[static_cast<size_t>(kind)]; }
+  const QueueCounters& queues() const { return queues_; }
 
  private:
   std::array<std::deque<Happening>, kHappeningKinds> kept_;
   std::array<uint64_t, kHappeningKinds> counts_{};
   uint64_t last_ = 0;
+  QueueCounters queues_;
 };
 
 }  // namespace fairlead::process::rm

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "model/access_list.h"
+#include "process/rm/operation_audit.h"
 #include "wire/hadoop_rpc/ha_service.h"
 #include "wire/yarn/protocols.h"
 
@@ -20,7 +21,7 @@ static_assert(kSignOfLife < kProbeAgain, "an answer belongs to the last question
 constexpr Duration kTransition = Duration::Seconds(10);
 
 rpc::RpcTarget HaTarget(const LeadershipOptions& options, const env::Endpoint& address, const std::string& user) {
-  endpoints::yarn::RpcUser as{user, "", std::nullopt, options.security.gss ? options.security.manager_principal : ""};
+  endpoints::yarn::RpcUser as{user, "", std::nullopt, options.security.gss ? options.manager_server : ""};
   const std::string& secret = options.security.members_secret;
   if (!options.security.gss && !secret.empty()) as.token = MemberToken(secret, options.id);
   return {address, std::string(wire::yarn::kHaServiceProtocol), std::move(as)};
@@ -170,7 +171,15 @@ bool Leadership::MayTransition(const rpc::IncomingCall& call) {
   const PortSecurity& security = options_.security;
   const bool manager = IsMember(call.caller) ||
                        (security.gss != nullptr && IsPrincipal(call.caller.principal, security.manager_principal));
-  if (!manager && !model::Lists(options_.admin_acl, call.caller.user, options_.groups_of(call.caller.user))) {
+  const bool may = manager || model::Lists(options_.admin_acl, call.caller.user, options_.groups_of(call.caller.user));
+  server.WhenAnswered(call.token,
+                      [audit = security.audit, operation = Operation{.name = std::string(call.method),
+                                                                     .target = may ? "RM" : "AdminService",
+                                                                     .failure = may ? "" : kUnauthorized,
+                                                                     .caller = call.caller,
+                                                                     .ip = call.peer.host}](
+                          std::optional<std::string_view> refused) { NoteOperation(audit, operation, refused); });
+  if (!may) {
     server.Fail(call.token, ex::kAccessControl,
                 "User " + call.caller.user + " doesn't have permission to call '" + std::string(call.method) + "'");
     return false;

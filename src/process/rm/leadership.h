@@ -23,6 +23,7 @@ struct LeadershipOptions {
   std::string id;  // yarn.resourcemanager.ha.id
   PortAddresses ports;
   PortSecurity security;
+  std::string manager_server;                     // which principal a member may say it has, or a pattern
   std::map<std::string, env::Endpoint> admin_of;  // of every member, for what they ask each other
   model::AccessList admin_acl;
   std::function<std::vector<std::string>(const std::string&)> groups_of;

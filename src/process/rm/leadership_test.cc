@@ -17,6 +17,7 @@
 #include "env_sim/sim_quorum.h"
 #include "env_sim/world.h"
 #include "scheduler/fairlead/fairlead.h"
+#include "wire/hadoop_rpc/ha_service.h"
 #include "wire/yarn/client.h"
 #include "wire/yarn/protocols.h"
 
@@ -105,7 +106,12 @@ class Pair {
     options.id = NameOf(manager);
     options.ports = {{options.id, 8032}, {options.id, 8030}, {options.id, 8031}, {options.id, 8033}};
     for (int i = 0; i < kManagers; ++i) options.admin_of[NameOf(i)] = {NameOf(i), 8033};
-    options.admin_acl = {.everybody = true, .users = {}, .groups = {}};
+    options.admin_acl = {.everybody = false, .users = {"boss"}, .groups = {}};
+    options.security.audit = env::Audit([this](env::AuditResult, std::string_view, const env::Log::Fields& fields) {
+      std::string line;
+      for (const auto& [key, value] : fields) line += (line.empty() ? "" : "|") + std::string(key) + "=" + value;
+      audit_.push_back(line);
+    });
     options.groups_of = [](const std::string&) { return std::vector<std::string>{}; };
     options.manager = [groups = options.groups_of](env::Store&) -> base::Result<ResourceManagerOptions> {
       ResourceManagerOptions manager_options;
@@ -138,6 +144,7 @@ class Pair {
   std::vector<env_sim::Machine*> machines_;
   std::vector<std::unique_ptr<Leadership>> managers_;
   std::string wrong_;
+  std::vector<std::string> audit_;  // of both
 };
 
 /// One run.
@@ -396,6 +403,55 @@ TEST(Leadership, ClientsInMidCallAreTakenByTheNextLeader) {
     ASSERT_EQ(run.SentToSleep(), 0) << "seed " << seed;
     ASSERT_LT(run.Longest(), Duration::Seconds(4)) << "seed " << seed;
   }
+}
+
+// ---- Transitions by an administrator ----
+
+namespace h = wire::hadoop_rpc;
+
+class Transitions : Pair {
+ public:
+  Transitions() : Pair(1, {}), client_(world_.AddMachine("client")), rpc_(client_.loop(), client_.net()) {
+    world_.RunUntil(world_.now() + kSession * 5, [this] { return Acting() != nullptr; });
+  }
+
+  int Leading() const { return managers_[0]->acting() != nullptr ? 0 : 1; }
+  /// What is written in the audits meanwhile.
+  std::vector<std::string> Order(const std::string& user, int manager, const char* method,
+                                 h::HARequestSourceProto source = h::HARequestSourceProto::kUserForced) {
+    audit_.clear();
+    h::TransitionToActiveRequestProto request;  // the other transition's has the same fields
+    request.req_info.req_source = source;
+    bool answered = false;
+    rpc_.Call({{NameOf(manager), 8033}, std::string(w::kHaServiceProtocol), {user, "", std::nullopt}}, method,
+              request.Encode(), Duration::Seconds(20), [&](const auto&) { answered = true; });
+    world_.RunUntil(world_.now() + Duration::Seconds(30), [&] { return answered; });
+    EXPECT_TRUE(answered) << method;
+    return std::exchange(audit_, {});
+  }
+
+ private:
+  env_sim::Machine& client_;
+  rpc::RpcClient rpc_;
+};
+
+TEST(Leadership, TransitionsHaveTheirAuditLines) {
+  using Lines = std::vector<std::string>;
+  Transitions pair;
+  const int leader = pair.Leading();
+  EXPECT_EQ(pair.Order("mallory", leader, "transitionToStandby"),
+            Lines{"USER=mallory|IP=client|OPERATION=transitionToStandby|TARGET=AdminService|RESULT=FAILURE|"
+                  "DESCRIPTION=Unauthorized user|PERMISSIONS=User mallory doesn't have permission to call "
+                  "'transitionToStandby'"});
+  EXPECT_EQ(pair.Order("boss", leader, "transitionToStandby", h::HARequestSourceProto::kUser),
+            Lines{"USER=boss|IP=client|OPERATION=transitionToStandby|TARGET=RM|RESULT=FAILURE|DESCRIPTION=Manual "
+                  "failover for this ResourceManager is disallowed, because automatic failover is "
+                  "enabled.|PERMISSIONS=UNKNOWN"});
+  const std::string done = "|TARGET=RM|RESULT=SUCCESS";
+  EXPECT_EQ(pair.Order("boss", 1 - leader, "transitionToActive"),
+            (Lines{"USER=boss|IP=" + NameOf(1 - leader) + "|OPERATION=transitionToStandby" + done,
+                   "USER=boss|IP=client|OPERATION=transitionToActive" + done}));
+  ASSERT_EQ(pair.Leading(), 1 - leader);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "process/rm/web.h"
 #include "process/rpc/rpc_client.h"
 #include "scheduler/fairlead/fairlead.h"
+#include "wire/hadoop_rpc/ha_service.h"
 #include "wire/yarn/admin.h"
 #include "wire/yarn/client.h"
 #include "wire/yarn/protocols.h"
@@ -38,7 +39,7 @@ class OperationAudit : public testing::Test {
     options.core.acls = true;
     options.core.queues = config::ParseAllocationFile(kQueues)->tree;
     options.admin_acl = config::ParseAccessList("boss");
-    options.read_queues = [](auto&) -> base::Result<model::QueueTree> { return base::Error{"it is no XML"}; };
+    options.read_queues = [this](auto&) { return read_; };
     options.make_scheduler = [queues = options.core.queues](int64_t epoch) {
       scheduler::FairleadConfig config;
       config.epoch = epoch;
@@ -116,6 +117,7 @@ class OperationAudit : public testing::Test {
   env_sim::World world_{1};
   env_sim::Machine& machine_ = world_.AddMachine("rm");
   rpc::RpcClient rpc_;
+  base::Result<model::QueueTree> read_ = base::Error{"it is no XML"};
   std::vector<std::string> lines_, words_;
   std::unique_ptr<ResourceManager> manager_;
   std::unique_ptr<Web> web_;
@@ -190,6 +192,28 @@ TEST_F(OperationAudit, OfAdministrators) {
                   "USER=alice|IP=rm|OPERATION=refreshNodes|TARGET=AdminService|RESULT=FAILURE|DESCRIPTION=Unauthorized "
                   "user|PERMISSIONS=org.apache.hadoop.security.AccessControlException: User alice doesn't have "
                   "permission to call 'refreshNodes'"));
+}
+
+/// As what CapacityScheduler.reinitialize throws arrives: by its kind, whatever its words.
+TEST_F(OperationAudit, QueuesThatTheSchedulerRefusesAreAnIoException) {
+  model::QueueTree queues = config::ParseAllocationFile(kQueues)->tree;
+  queues.queues.back().weight = -1;
+  read_ = queues;
+  const auto refused = Call<w::RefreshQueuesResponseProto>("boss", "refreshQueues", w::RefreshQueuesRequestProto{},
+                                                           w::kResourceManagerAdministrationProtocol);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().remote.class_name, "org.apache.hadoop.yarn.exceptions.YarnException");
+  EXPECT_THAT(refused.error().remote.message,
+              testing::StartsWith("java.io.IOException: queue root.closed: weight must be"));
+}
+
+TEST_F(OperationAudit, OfTransitionsOfAManagerThatRunsAlone) {
+  namespace h = wire::hadoop_rpc;
+  EXPECT_FALSE(Call<h::TransitionToStandbyResponseProto>("boss", "transitionToStandby",
+                                                         h::TransitionToStandbyRequestProto{}, w::kHaServiceProtocol)
+                   .ok());
+  EXPECT_THAT(Lines(), ElementsAre(HasSubstr("USER=boss|IP=rm|OPERATION=transitionToStandby|TARGET=RM|RESULT=FAILURE|"
+                                             "DESCRIPTION=This ResourceManager runs alone")));
 }
 
 TEST_F(OperationAudit, OfClientsByRest) {

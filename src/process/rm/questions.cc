@@ -6,8 +6,27 @@
 #include <utility>
 
 #include "base/freed_pages.h"
+#include "endpoints/v1/amount.h"
 
 namespace fairlead::process::rm {
+
+namespace {
+
+constexpr int kPauseOfMany = 5, kPauseOfLong = 30;  // seconds after which it may be asked again
+
+http::Response ComeBack(const std::string& why, int seconds) {
+  http::Response response = http::JsonResponse(503, endpoints::v1::Text(endpoints::v1::Error{why}));
+  response.headers.emplace_back("Retry-After", std::to_string(seconds));
+  return response;
+}
+
+}  // namespace
+
+http::Response Questions::TooMany() {
+  return ComeBack("too many questions are being answered; ask again in some seconds", kPauseOfMany);
+}
+
+http::Response Questions::OutOfTime(const std::string& why) { return ComeBack(why, kPauseOfLong); }
 
 bool Questions::Ask(const std::string& user, std::weak_ptr<const void> asker, Begin begin, std::function<void()> done) {
   std::erase_if(turns_, [](const Turn& turn) { return turn.asker.expired(); });
@@ -50,7 +69,7 @@ void Questions::Start(Turn turn) {
                 }));
 }
 
-bool Questions::AskForecast(base::Instant since, const std::function<std::function<Forecasts()>()>& make,
+bool Questions::AskForecast(base::Instant since, const std::function<std::function<Forecasts()>(Ended)>& make,
                             std::function<void(const Forecasts&)> done) {
   if (forecast_ && forecast_->present().now >= since && loop_.Now() - forecast_->present().now < kFresh) {
     done(forecast_);
@@ -61,7 +80,7 @@ bool Questions::AskForecast(base::Instant since, const std::function<std::functi
   if (for_forecast_.size() > 1) return true;
   // Nobody's alone: whoever comes next waits for it, too.
   const auto made = std::make_shared<Forecasts>();
-  const auto begin = [made, make](const Ended&) { return [made, work = make()] { *made = work(); }; };
+  const auto begin = [made, make](const Ended& ended) { return [made, work = make(ended)] { *made = work(); }; };
   const auto tell = [this, made] {
     forecast_ = *made;
     for (const auto& one : std::exchange(for_forecast_, {})) one(forecast_);

@@ -14,6 +14,7 @@
 #include "env/loop.h"
 #include "env/timer.h"
 #include "process/ask/forecast.h"
+#include "process/http/http.h"
 
 namespace fairlead::process::rm {
 
@@ -25,8 +26,9 @@ class Questions {
   static constexpr size_t kAtOnce = 2;
   static constexpr size_t kWaiting = 16;
   static constexpr size_t kWaitingOfOne = 12;
-  /// What is said when more than those wait.
-  static constexpr const char* kTooMany = "too many questions are being answered; ask again in some seconds";
+  /// What is said when more than those wait, and of one that has taken kLongest: 503, and when to come back.
+  static http::Response TooMany();
+  static http::Response OutOfTime(const std::string& why);
   static constexpr base::Duration kFresh = base::Duration::Seconds(10);
   /// So long the memory of a copy is kept for the next question.
   static constexpr base::Duration kKeepPages = base::Duration::Seconds(60);
@@ -47,9 +49,9 @@ class Questions {
   /// In its turn `begin` takes what the answer is made of and gives the work; then `done`. Both on the loop; neither
   /// runs when this ends before, nor when the `asker` has gone before its turn. False: too many wait.
   bool Ask(const std::string& user, std::weak_ptr<const void> asker, Begin begin, std::function<void()> done);
-  /// `done` gets a forecast that is not older than `since` and kFresh, from `make` where
-  /// there is none. False: too many wait.
-  bool AskForecast(base::Instant since, const std::function<std::function<Forecasts()>()>& make,
+  /// `done` gets a forecast that is not older than `since` and kFresh, from `make` where there is none, which is told
+  /// when it takes too long. False: too many wait.
+  bool AskForecast(base::Instant since, const std::function<std::function<Forecasts()>(Ended)>& make,
                    std::function<void(const Forecasts&)> done);
 
  private:

@@ -2,41 +2,15 @@
 
 #include <gtest/gtest.h>
 
-#include <deque>
 #include <span>
 #include <utility>
 
 #include "env_sim/world.h"
+#include "process/rm/test_workers.h"
 #include "scheduler/fairlead/fairlead.h"
 
 namespace fairlead::process::rm {
 namespace {
-
-/// A loop whose other threads work when they are told to.
-class Workers : public env::Loop {
- public:
-  explicit Workers(env::Loop& loop) : loop_(loop) {}
-  base::Instant Now() const override { return now; }
-  base::WallTime Wall() const override { return loop_.Wall(); }
-  TimerId At(base::Instant when, Callback callback) override { return loop_.At(when, std::move(callback)); }
-  void Cancel(TimerId timer) override { loop_.Cancel(timer); }
-  void Post(Callback callback) override { loop_.Post(std::move(callback)); }
-  void Offload(Callback work, Callback done) override { jobs.emplace_back(std::move(work), std::move(done)); }
-  void RandomBytes(std::span<uint8_t> bytes) override { loop_.RandomBytes(bytes); }
-
-  void WorkOne() {
-    auto [work, done] = std::move(jobs.front());
-    jobs.pop_front();
-    work();
-    done();
-  }
-
-  base::Instant now{};
-  std::deque<std::pair<Callback, Callback>> jobs;
-
- private:
-  env::Loop& loop_;
-};
 
 class QuestionsTest : public testing::Test {
  protected:
@@ -56,13 +30,17 @@ class QuestionsTest : public testing::Test {
   Questions::Forecasts Make() {
     ++forecasts_;
     auto present = std::make_shared<ask::Present>();
-    present->now = loop_.now;
+    present->now = loop_.Now();
     present->scheduler = scheduler::MakeFairlead({});
     return std::make_shared<ask::Forecast>(present, std::make_shared<scheduler::RunTimes>(), ask::Bounds{});
   }
   bool AskForecast(base::Instant since) {
     return questions_.AskForecast(
-        since, [this] { return [this] { return Make(); }; },
+        since,
+        [this](const Questions::Ended& ended) {
+          ended_.push_back(ended);
+          return [this] { return Make(); };
+        },
         [this](const Questions::Forecasts& forecast) { told_.push_back(forecast.get()); });
   }
 
@@ -126,7 +104,7 @@ TEST_F(QuestionsTest, WorkEndsWhenNobodyWaitsForIt) {
 TEST_F(QuestionsTest, WorkEndsWhenItTakesTooLong) {
   Ask(0);
   const auto over = [this] { return ended_[0](); };
-  const base::Instant end = loop_.now + Questions::kLongest;
+  const base::Instant end = loop_.Now() + Questions::kLongest;
   EXPECT_FALSE(world_.RunUntil(end - base::Duration::Millis(1), over));
   EXPECT_TRUE(world_.RunUntil(end + base::Duration::Millis(1), over));
 }
@@ -135,7 +113,16 @@ TEST_F(QuestionsTest, WhatIsDoneHasNoTimer) {
   Ask(0);
   loop_.WorkOne();
   const auto over = [this] { return ended_[0](); };
-  EXPECT_FALSE(world_.RunUntil(loop_.now + Questions::kLongest * 2, over));
+  EXPECT_FALSE(world_.RunUntil(loop_.Now() + Questions::kLongest * 2, over));
+}
+
+TEST_F(QuestionsTest, AForecastEndsWhenItTakesTooLong) {
+  EXPECT_TRUE(AskForecast({}));
+  ASSERT_EQ(ended_.size(), 1U);
+  const auto over = [this] { return ended_[0](); };
+  const base::Instant end = loop_.Now() + Questions::kLongest;
+  EXPECT_FALSE(world_.RunUntil(end - base::Duration::Millis(1), over));
+  EXPECT_TRUE(world_.RunUntil(end + base::Duration::Millis(1), over));
 }
 
 TEST_F(QuestionsTest, OneForecastServesAllForAWhile) {
@@ -145,10 +132,10 @@ TEST_F(QuestionsTest, OneForecastServesAllForAWhile) {
   EXPECT_TRUE(AskForecast({}));
   EXPECT_EQ(told_.size(), 4U) << "at once";
   EXPECT_EQ(forecasts_, 1);
-  EXPECT_TRUE(AskForecast(loop_.now + base::Duration::Seconds(1))) << "of one who came later";
+  EXPECT_TRUE(AskForecast(loop_.Now() + base::Duration::Seconds(1))) << "of one who came later";
   loop_.WorkOne();
   EXPECT_EQ(forecasts_, 2);
-  loop_.now = loop_.now + Questions::kFresh;
+  loop_.ahead = Questions::kFresh;
   EXPECT_TRUE(AskForecast({}));
   loop_.WorkOne();
   EXPECT_EQ(forecasts_, 3);

@@ -67,8 +67,10 @@ struct KeptJournal {
     base::WallTime from, to;
   };
   std::function<base::Result<Span>()> span;
-  /// The JSON of a PastDocument; `target`: its name and query.
-  std::function<base::Result<std::string>(base::WallTime at, const std::string& target)> tell;
+  /// The JSON of a PastDocument; `target`: its name and query. Once `ended` says so it gives up.
+  std::function<base::Result<std::string>(base::WallTime at, const std::string& target,
+                                          const std::function<bool()>& ended)>
+      tell;
 };
 
 struct ResourceManagerOptions {

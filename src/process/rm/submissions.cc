@@ -25,15 +25,17 @@ Submissions::Submissions(env::Loop& loop, const fairlead::rm::Core& core, Batche
     : core_(core),
       batches_(batches),
       system_credentials_(loop.Wall().ms),
-      renewer_(loop, std::move(services), times,
-               {warn, [this](const auto& app, const auto& tokens) { system_credentials_.Set(app, tokens); }}) {
+      renewer_(std::make_unique<TokenRenewer>(loop, std::move(services), times,
+                                              TokenRenewer::Told{warn, [this](const auto& app, const auto& tokens) {
+                                                                   system_credentials_.Set(app, tokens);
+                                                                 }})) {
   const auto told = [warn = std::move(warn)](const base::Status& renewed) {
     if (!renewed.ok()) warn(renewed.error().message);
   };
   core.ForEachApp([&](const fairlead::rm::App& app) {
     if (fairlead::rm::IsOver(app.state)) return;
-    renewer_.Add({app.submission.id, app.submission.user, app.submission.context}, told,
-                 TokenRenewer::Patience::kOfOneThatRuns);
+    renewer_->Add({app.submission.id, app.submission.user, app.submission.context}, told,
+                  TokenRenewer::Patience::kOfOneThatRuns);
   });
 }
 
@@ -55,7 +57,7 @@ void Submissions::Take(m::Submission submission, Submitted done) {
   Waiting& waiting = waiting_[id];
   waiting.told.push_back(std::move(done));
   bytes_ += waiting.bytes = app.submission.size();
-  renewer_.Add(app, [this, id, event = std::move(event)](const base::Status& renewed) {
+  renewer_->Add(app, [this, id, event = std::move(event)](const base::Status& renewed) {
     m::Submit taken = event;
     if (!renewed.ok()) taken.rejected = renewed.error().message;
     AskToSubmit(batches_, std::move(taken), [this, id](const auto& refused) { Tell(id, refused); });
@@ -63,7 +65,7 @@ void Submissions::Take(m::Submission submission, Submitted done) {
 }
 
 void Submissions::Tell(const model::ApplicationId& app, const std::optional<RemoteException>& refused) {
-  if (refused) renewer_.Forget(app);
+  if (refused) renewer_->Forget(app);
   const auto waits = waiting_.find(app);
   const std::vector<Submitted> told = std::move(waits->second.told);
   bytes_ -= waits->second.bytes;
@@ -72,9 +74,9 @@ void Submissions::Tell(const model::ApplicationId& app, const std::optional<Remo
 }
 
 void Submissions::Note(const m::StateChanged& change) {
-  if (!renewer_.Has(change.app)) return;
+  if (!renewer_->Has(change.app)) return;
   const fairlead::rm::App* app = core_.FindApp(change.app);
-  if (app != nullptr && fairlead::rm::IsOver(app->state)) renewer_.Remove(change.app);
+  if (app != nullptr && fairlead::rm::IsOver(app->state)) renewer_->Remove(change.app);
 }
 
 }  // namespace fairlead::process::rm

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,7 +36,9 @@ class Submissions {
   void Take(model::rm::Submission submission, Submitted done);
   /// Of any application, attempt or container.
   void Note(const model::rm::StateChanged& change);
-  const TokenRenewer& renewer() const { return renewer_; }
+  const TokenRenewer& renewer() const { return *renewer_; }
+  /// TokenRenewer::KeepAlive; what waits here stays as it is.
+  void KeepTokens(const std::vector<model::ApplicationId>& apps) const { renewer_->KeepAlive(apps); }
   const SystemCredentials& system_credentials() const { return system_credentials_; }
 
  private:
@@ -50,7 +53,7 @@ class Submissions {
   std::map<model::ApplicationId, Waiting> waiting_;
   size_t bytes_ = 0;  // of all
   SystemCredentials system_credentials_;
-  TokenRenewer renewer_;
+  const std::unique_ptr<TokenRenewer> renewer_;
 };
 
 }  // namespace fairlead::process::rm

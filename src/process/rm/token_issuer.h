@@ -14,7 +14,7 @@ namespace fairlead::process::rm {
 struct TokenIssuer {
   std::string kind;       // "HDFS_DELEGATION_TOKEN"
   std::string protocol;   // that has renewDelegationToken and cancelDelegationToken
-  std::string principal;  // "hdfs/_HOST@EXAMPLE.COM"
+  std::string principal;  // "hdfs/_HOST@EXAMPLE.COM", or a pattern (env/server_pattern.h)
   std::string key;        // in which the principal is written, for errors
   /// Where a token's service is: one address, or those of several name nodes; empty: it is none.
   std::function<std::vector<env::Endpoint>(const std::string& service)> addresses;
@@ -39,6 +39,8 @@ struct RenewalTimes {
   int tries = 3;                                           // of it
   base::Duration later = base::Duration::Seconds(10);      // a renewal of one that runs
   base::Duration cancel_delay = base::Duration::Nanos(0);  // after an end: logs are aggregated with the tokens
+  base::Duration cancel_look = base::Duration::Seconds(30);  // and so often somebody looks whether that is over
+  bool always_cancel = false;                                // whatever applications say
   IssueRules issue{};
 };
 

@@ -59,7 +59,11 @@ struct TokenRenewer::Held {
 };
 
 TokenRenewer::TokenRenewer(env::Loop& loop, Services services, RenewalTimes times, Told told)
-    : loop_(loop), services_(std::move(services)), times_(std::move(times)), told_(std::move(told)) {}
+    : loop_(loop),
+      services_(std::move(services)),
+      times_(std::move(times)),
+      told_(std::move(told)),
+      started_(loop.Now()) {}
 
 TokenRenewer::~TokenRenewer() = default;
 
@@ -134,7 +138,8 @@ TokenRenewer::Held& TokenRenewer::Hold(const Token& token, TokenService& service
   std::unique_ptr<Held>& held = tokens_[KeyOf(token)];
   if (!held) held = std::make_unique<Held>(loop_, token, service);
   // One that wants it kept keeps it for all (DelegationTokenRenewer.handleAppSubmitEvent).
-  held->cancel_at_end = held->apps.empty() ? cancel_at_end : held->cancel_at_end && cancel_at_end;
+  const bool ends = times_.always_cancel || cancel_at_end;
+  held->cancel_at_end = held->apps.empty() ? ends : held->cancel_at_end && ends;
   return *held;
 }
 
@@ -315,9 +320,29 @@ void TokenRenewer::Finish(const std::shared_ptr<Submission>& waiting) {
 }
 
 void TokenRenewer::Remove(const model::ApplicationId& app) {
-  if (!apps_.contains(app)) return;
+  if (!apps_.contains(app) || ended_.contains(app)) return;
   if (times_.cancel_delay.ns == 0) return Drop(app, true);
-  loop_.After(times_.cancel_delay, alive_([this, app] { Drop(app, true); }));
+  const base::Instant due = loop_.Now() + times_.cancel_delay;
+  ended_.emplace(app, due);
+  DropWhenDue(app, due);
+}
+
+void TokenRenewer::KeepAlive(const std::vector<model::ApplicationId>& apps) {
+  for (const model::ApplicationId& app : apps) {
+    if (const auto at = ended_.find(app); at != ended_.end()) at->second = loop_.Now() + times_.cancel_delay;
+  }
+}
+
+/// At the first look after it is due (DelegationTokenRenewer.DelayedTokenRemovalRunnable).
+void TokenRenewer::DropWhenDue(const model::ApplicationId& app, base::Instant due) {
+  const int64_t look = std::max<int64_t>(times_.cancel_look.ns, 1);
+  const int64_t looks = ((due - started_).ns + look - 1) / look;
+  loop_.At(started_ + base::Duration::Nanos(looks * look), alive_([this, app] {
+             const auto at = ended_.find(app);
+             if (at->second > loop_.Now()) return DropWhenDue(app, at->second);
+             ended_.erase(at);
+             Drop(app, true);
+           }));
 }
 
 void TokenRenewer::Drop(const model::ApplicationId& app, bool ended) {

@@ -79,6 +79,9 @@ class TokenRenewer {
            Patience patience = Patience::kOfASubmission);
   /// The application has ended.
   void Remove(const model::ApplicationId& app);
+  /// Logs of these are still on their way, a node says, and need their tokens: of those that have
+  /// ended the tokens end later, as long after this as otherwise after the end (updateKeepAliveApplications).
+  void KeepAlive(const std::vector<model::ApplicationId>& apps);
   /// It was not taken: its tokens are left as they are.
   void Forget(const model::ApplicationId& app) { Drop(app, false); }
 
@@ -122,6 +125,7 @@ class TokenRenewer {
   /// Whoever waits for it; only applications of `owner`, where one is given.
   void Tell(Held& held, const base::Status& status, const std::optional<std::string>& owner = {});
   void Finish(const std::shared_ptr<Submission>& waiting);
+  void DropWhenDue(const model::ApplicationId& app, base::Instant due);
   void Drop(const model::ApplicationId& app, bool ended);
   void SayOnce(const std::string& about, const std::string& text);
 
@@ -129,8 +133,10 @@ class TokenRenewer {
   const Services services_;
   const RenewalTimes times_;
   const Told told_;
+  const base::Instant started_;
   std::map<Key, std::unique_ptr<Held>> tokens_;
   std::map<model::ApplicationId, Holder> apps_;
+  std::map<model::ApplicationId, base::Instant> ended_;  // when their tokens end
   std::deque<Call> queue_;
   size_t running_ = 0;
   std::set<std::string> said_;

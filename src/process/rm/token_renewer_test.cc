@@ -187,6 +187,16 @@ TEST_F(TokenRenewerTest, OneThatWantsItKeptKeepsIt) {
   EXPECT_EQ(calls_.cancelled, 0);
 }
 
+// yarn.resourcemanager.delegation-token.always-cancel.
+TEST_F(TokenRenewerTest, OneThatWantsItKeptIsNotAskedWhereAllAreCancelled) {
+  RenewalTimes times;
+  times.always_cancel = true;
+  Make(times);
+  ASSERT_TRUE(Add(1, Submission({HdfsToken("yarn")}, false)).ok());
+  renewer_->Remove(App(1));
+  EXPECT_EQ(calls_.cancelled, 1);
+}
+
 TEST_F(TokenRenewerTest, ARefusedRenewalRefusesTheSubmission) {
   calls_.failure = TokenService::Failure{"yarn tries to renew a token with non-matching renewer bob"};
   const base::Status added = Add(1, Submission({HdfsToken("bob"), HdfsToken("bob", "2")}));
@@ -245,6 +255,7 @@ TEST_F(TokenRenewerTest, OneThatCannotBeRenewedFurtherEndsInPeace) {
 TEST_F(TokenRenewerTest, WithLogsToBeAggregatedTheEndIsLater) {
   RenewalTimes times;
   times.cancel_delay = Duration::Seconds(600);
+  times.cancel_look = Duration::Millis(100);
   Make(times);
   ASSERT_TRUE(Add(1, Submission({HdfsToken("yarn")})).ok());
   renewer_->Remove(App(1));
@@ -252,6 +263,51 @@ TEST_F(TokenRenewerTest, WithLogsToBeAggregatedTheEndIsLater) {
   EXPECT_EQ(calls_.cancelled, 0);
   Run(Duration::Seconds(2));
   EXPECT_EQ(calls_.cancelled, 1);
+}
+
+// yarn.resourcemanager.delayed.delegation-token.removal-interval-ms.
+TEST_F(TokenRenewerTest, TheEndIsTheFirstLookAfterIt) {
+  RenewalTimes times;
+  times.cancel_delay = Duration::Seconds(600);
+  times.cancel_look = Duration::Seconds(450);
+  Make(times);
+  ASSERT_TRUE(Add(1, Submission({HdfsToken("yarn")})).ok());
+  renewer_->Remove(App(1));
+  Run(Duration::Seconds(890));
+  EXPECT_EQ(calls_.cancelled, 0);
+  Run(Duration::Seconds(20));
+  EXPECT_EQ(calls_.cancelled, 1);
+}
+
+// DelegationTokenRenewer.updateKeepAliveApplications.
+TEST_F(TokenRenewerTest, AnEndIsLaterWhileANodeSaysThatLogsAreOnTheirWay) {
+  RenewalTimes times;
+  times.cancel_delay = Duration::Seconds(600);
+  times.cancel_look = Duration::Millis(100);
+  Make(times);
+  ASSERT_TRUE(Add(1, Submission({HdfsToken("yarn")})).ok());
+  ASSERT_TRUE(Add(2, Submission({HdfsToken("yarn", "2")})).ok());
+  renewer_->KeepAlive({App(1), App(2), App(77)});
+  Run(Duration::Seconds(601));
+  EXPECT_EQ(renewer_->tokens(), 2U) << "they have not ended";
+  renewer_->Remove(App(1));
+  renewer_->Remove(App(2));
+  Run(Duration::Seconds(500));
+  renewer_->KeepAlive({App(1)});
+  renewer_->Remove(App(1));  // a container of it has ended, too
+  Run(Duration::Seconds(101));
+  EXPECT_EQ(calls_.cancelled, 1);
+  EXPECT_TRUE(renewer_->Has(App(1)));
+  EXPECT_FALSE(renewer_->Has(App(2)));
+  Run(Duration::Seconds(480));
+  renewer_->KeepAlive({App(1)});
+  const size_t renewed = calls_.renewed_at.size();
+  Run(Duration::Seconds(590));
+  EXPECT_GT(calls_.renewed_at.size(), renewed) << "it is renewed meanwhile";
+  EXPECT_EQ(calls_.cancelled, 1);
+  Run(Duration::Seconds(20));
+  EXPECT_EQ(calls_.cancelled, 2);
+  EXPECT_FALSE(renewer_->Has(App(1)));
 }
 
 TEST_F(TokenRenewerTest, AtMostSomeRunAtOnceAndWhatIsRemovedMeanwhileIsForgotten) {

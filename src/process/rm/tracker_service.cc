@@ -100,7 +100,8 @@ void TrackerService::Heartbeat(const Call& call, const w::NodeHeartbeatRequestPr
   const int32_t container_key = request.LastKnownContainerTokenMasterKey().KeyId();
   const int32_t nm_key = request.LastKnownNmTokenMasterKey().KeyId();
   const int64_t tokens = request.TokenSequenceNo();
-  batches_.Ask(std::move(*event), [this, to = call.token, container_key, nm_key, tokens](const auto& effect) {
+  const std::vector<model::ApplicationId> kept = event->keep_alive_apps;
+  batches_.Ask(std::move(*event), [this, to = call.token, container_key, nm_key, tokens, kept](const auto& effect) {
     if (Refused(to, effect)) return;
     const auto& answer = std::get<m::HeartbeatAnswer>(effect);
     w::NodeHeartbeatResponseProto response =
@@ -112,7 +113,10 @@ void TrackerService::Heartbeat(const Call& call, const w::NodeHeartbeatRequestPr
       if (manager_.keys().node().newest().id != nm_key) {
         response.nm_token_master_key = endpoints::yarn::ToWire(manager_.keys().node().newest());
       }
-      if (const Submissions* known = manager_.submissions()) known->system_credentials().Tell(tokens, response);
+      if (const Submissions* known = manager_.submissions()) {
+        known->KeepTokens(kept);
+        known->system_credentials().Tell(tokens, response);
+      }
     }
     server_.ReplyMessage(to, response);
   });

@@ -9,7 +9,7 @@ using model::rm::AttemptState;
 using model::scheduler::Pending;
 using Reason = model::scheduler::PendingReason;
 
-fairlead::rm::App Waiting(AttemptState state) {
+fairlead::rm::App AppThatWaits(AttemptState state) {
   fairlead::rm::App app;
   app.submission.id = {1000, 1};
   app.submission.user = "alice";
@@ -26,7 +26,7 @@ std::string Text(Reason reason, std::string_view scheduler = "FairScheduler") {
   pending.reason = reason;
   pending.detail = "numbers";
   pending.remedy = "remedy";
-  return WaitingText(Waiting(AttemptState::kScheduled), {pending}, scheduler, base::WallTime{1'795'878'348'000});
+  return WaitingText(AppThatWaits(AttemptState::kScheduled), {pending}, scheduler, base::WallTime{1'795'878'348'000});
 }
 
 TEST(WaitingText, HadoopsSentenceIsFollowedByNumbersAndRemedy) {
@@ -49,10 +49,10 @@ TEST(WaitingText, HadoopsSentenceIsFollowedByNumbersAndRemedy) {
 
 TEST(WaitingText, OnlyWhileThereIsNoMaster) {
   EXPECT_EQ(
-      WaitingText(Waiting(AttemptState::kAllocated), {}, "FairScheduler", {}),
+      WaitingText(AppThatWaits(AttemptState::kAllocated), {}, "FairScheduler", {}),
       "[Thu Jan 01 00:00:00 +0000 1970] Scheduler has assigned a container for AM, waiting for AM container to be "
       "launched");
-  EXPECT_EQ(WaitingText(Waiting(AttemptState::kRunning), {}, "FairScheduler", {}), "");
+  EXPECT_EQ(WaitingText(AppThatWaits(AttemptState::kRunning), {}, "FairScheduler", {}), "");
   EXPECT_EQ(WaitingText({}, {}, "FairScheduler", {}), "");
 }
 

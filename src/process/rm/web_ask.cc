@@ -79,6 +79,8 @@ struct WhatIfRequest {
   std::vector<ask::Change> changes;  // without those of queues
   std::vector<QueueChange> queues;   // one for each queue
   std::string queues_file;
+  std::optional<model::QueueTree> tree;  // what those of the queues come to
+  std::string implied;                   // the profile that reads the file, where the one that runs does not
   base::Duration ahead = kAheadUnlessSaid;
 };
 
@@ -119,7 +121,8 @@ base::Result<WhatIfRequest> ReadRequest(const http::Request& request) {
   if (const std::string ahead = rest::Text(*body, "for"); !ahead.empty()) {
     const auto time = ask::ParseTime(ahead);
     if (!time.ok()) return base::Error{"for: " + time.error().message};
-    read.ahead = std::min(*time, kFarthest);
+    if (*time > kFarthest) return base::Error{"for: a question looks ahead 1d at most"};
+    read.ahead = *time;
   }
   return read;
 }
@@ -127,8 +130,30 @@ base::Result<WhatIfRequest> ReadRequest(const http::Request& request) {
 using EditQueues = decltype(ResourceManagerOptions::edit_queue_file);
 using ParseQueues = decltype(ResourceManagerOptions::parse_queues);
 
+constexpr std::string_view kOfCapacity = "yarn-capacity";  // alone reads a capacity-scheduler.xml
+
+/// Queues in the form of another profile than the one that runs imply that it decides. Error: the one that is asked
+/// about does not read them.
+base::Status ChooseProfile(WhatIfRequest& request, bool capacity_runs) {
+  const bool capacity = request.tree->capacity.has_value();
+  for (const ask::Change& change : request.changes) {
+    const auto* profile = std::get_if<ask::UseProfile>(&change);
+    if (!profile) continue;
+    if ((profile->name == kOfCapacity) == capacity) return {};
+    const std::string form =
+        capacity ? "a capacity-scheduler.xml, which yarn-capacity alone reads" : "not one that yarn-capacity reads";
+    return base::Error{"the file of queues is " + form + ": ask with --profile " +
+                       (capacity ? "yarn-capacity" : "yarn-fair") + " --queues-file FILE, or without --profile"};
+  }
+  if (capacity == capacity_runs) return {};
+  request.implied = capacity ? kOfCapacity : "yarn-fair";
+  request.changes.emplace_back(ask::UseProfile{request.implied});
+  return {};
+}
+
 /// The changes of queues as the queues that there would be, before the others. Reads files.
-base::Status MakeQueues(WhatIfRequest& request, const EditQueues& edit_file, const ParseQueues& parse) {
+base::Status MakeQueues(WhatIfRequest& request, const EditQueues& edit_file, const ParseQueues& parse,
+                        bool capacity_runs) {
   if (request.queues.empty() && request.queues_file.empty()) return {};
   if (!edit_file || !parse) return base::Error{"the queues of this resource manager are in no file"};
   for (QueueChange& queue : request.queues) {
@@ -139,8 +164,9 @@ base::Status MakeQueues(WhatIfRequest& request, const EditQueues& edit_file, con
   }
   base::Result<model::QueueTree> tree = parse(request.queues_file);
   if (!tree.ok()) return base::Error{tree.error().message};
-  request.changes.insert(request.changes.begin(), ask::NewQueues{std::move(*tree)});
-  return {};
+  request.tree = std::move(*tree);
+  request.changes.insert(request.changes.begin(), ask::NewQueues{*request.tree});
+  return request.queues.empty() ? ChooseProfile(request, capacity_runs) : base::Status();
 }
 
 /// Jobs as their submission would make them: with the caller's groups, sizes rounded. Error: Hadoop's, of a container
@@ -166,6 +192,10 @@ http::Response Refusal(int status, const std::string& why) {
   return http::JsonResponse(status, v1::Text(v1::Error{why}));
 }
 
+http::Response Unanswered(const base::Error& error) {
+  return error.code == ask::kOutOfTime ? Questions::OutOfTime(error.message) : Refusal(400, error.message);
+}
+
 v1::Moment MomentOf(const ask::When& when) {
   v1::Moment moment;
   if (when.p50) moment.p50_ms = when.p50->millis();
@@ -187,22 +217,23 @@ void Web::WhatIf(const http::Request& request, const Reply& reply) {
   const auto begin = [this, made, read = std::move(*read),
                       user = http::CallerOf(request)](const Questions::Ended& ended) {
     const ResourceManagerOptions& options = manager_.options();
-    ask::MakeOther other;
-    if (options.make_other) {
-      other = [make = options.make_other, queues = manager_.core().config().queues,
-               epoch = manager_.core().epoch() + 1](const std::string& profile) {
-        return make(profile, queues, epoch);
-      };
-    }
-    return [made, read, present = TakePresent(manager_, manager_.access().Of(user)), edit = options.edit_queue_file,
-            parse = options.parse_queues, learned = manager_.learning().Share(), other = std::move(other),
-            heartbeat = options.heartbeat, ended]() mutable {
+    return [made, read, make = options.make_other, own = manager_.core().config().queues,
+            epoch = manager_.core().epoch() + 1, capacity_runs = options.hadoop_scheduler == "CapacityScheduler",
+            present = TakePresent(manager_, manager_.access().Of(user)), edit = options.edit_queue_file,
+            parse = options.parse_queues, learned = manager_.learning().Share(), heartbeat = options.heartbeat,
+            ended]() mutable {
       try {
-        const base::Status queues = MakeQueues(read, edit, parse);
+        const base::Status queues = MakeQueues(read, edit, parse, capacity_runs);
         if (!queues.ok()) return void(*made = Refusal(400, queues.error().message));
+        ask::MakeOther other;
+        if (make) other = [&](const std::string& name) { return make(name, read.tree ? *read.tree : own, epoch); };
         const ask::Bounds bounds{.ahead = read.ahead, .events = 4'000'000, .ended = ended};
-        const auto answer = ask::WhatIf(*present, learned, read.changes, bounds, other, heartbeat);
-        *made = answer.ok() ? http::JsonResponse(200, v1::Text(*answer)) : Refusal(400, answer.error().message);
+        auto answer = ask::WhatIf(*present, learned, read.changes, bounds, other, heartbeat);
+        if (answer.ok() && !read.implied.empty()) {
+          answer->sentences.insert(answer->sentences.begin(), "The file is one that profile " + read.implied +
+                                                                  " reads: it decides, with these queues.");
+        }
+        *made = answer.ok() ? http::JsonResponse(200, v1::Text(*answer)) : Unanswered(answer.error());
       } catch (const std::exception& error) {
         *made = http::BrokenPage("what-if", error);
       }
@@ -210,7 +241,7 @@ void Web::WhatIf(const http::Request& request, const Reply& reply) {
   };
   const bool taken =
       questions_->Ask(http::CallerOf(request), request.asker, begin, [made, reply] { reply(std::move(*made)); });
-  if (!taken) OwnError(reply, 503, Questions::kTooMany);
+  if (!taken) reply(Questions::TooMany());
 }
 
 // GET apps/ID/when
@@ -219,11 +250,11 @@ void Web::AppWhen(const http::Request& request, const App& app, const Reply& rep
   if (!manager_.access().Of(user).May(app, false)) {
     return OwnError(reply, 403, user + " may not see what " + ToString(app.submission.id) + " waits for");
   }
-  const auto make = [this] {
+  const auto make = [this](const Questions::Ended& ended) {
     return [present = TakePresent(manager_, {}), learned = manager_.learning().Share(),
-            correction = manager_.estimates().correction()]() -> Questions::Forecasts {
-      return std::make_shared<ask::Forecast>(
-          present, learned, ask::Bounds{.ahead = kAheadUnlessSaid, .events = kForecastEvents}, correction);
+            correction = manager_.estimates().correction(), ended]() -> Questions::Forecasts {
+      const ask::Bounds bounds{.ahead = kAheadUnlessSaid, .events = kForecastEvents, .ended = ended};
+      return std::make_shared<ask::Forecast>(present, learned, bounds, correction);
     };
   };
   const auto tell = [this, reply, user, id = app.submission.id](const Questions::Forecasts& forecast) {
@@ -233,7 +264,7 @@ void Web::AppWhen(const http::Request& request, const App& app, const Reply& rep
     v1::When when{.id = ToString(id),
                   .age_ms = (manager_.now() - forecast->present().now).millis(),
                   .ahead_ms = forecast->ahead().millis(),
-                  .held = {held.estimates, held.within_p90, held.close}};
+                  .held = {held.estimates, held.within_p90, held.close, held.median_error}};
     if (now && now->in_scheduler) {
       const Viewer viewer = manager_.access().Of(user);
       const auto visible = [&](const ask::Present::App& one) {
@@ -247,7 +278,7 @@ void Web::AppWhen(const http::Request& request, const App& app, const Reply& rep
     reply(http::JsonResponse(200, v1::Text(when)));
   };
   const base::Instant since = manager_.now() - base::Duration::Millis(manager_.now_wall().ms - app.submitted.ms);
-  if (!questions_->AskForecast(since, make, tell)) OwnError(reply, 503, Questions::kTooMany);
+  if (!questions_->AskForecast(since, make, tell)) reply(Questions::TooMany());
 }
 
 }  // namespace fairlead::process::rm

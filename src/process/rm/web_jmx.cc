@@ -4,6 +4,7 @@
 #include "process/http/jmx.h"
 #include "process/http/json_text.h"
 #include "process/rm/queue_activity.h"
+#include "process/rm/queue_counters.h"
 #include "process/rm/web.h"
 #include "process/rm/web_resources.h"
 
@@ -98,24 +99,46 @@ void AddActivity(const QueueActivity& activity, ordered_json& to) {
   to["ActiveUsers"] = activity.active_users;
 }
 
+/// Since the manager began.
+void AddCounts(const QueueCounts& counts, ordered_json& to) {
+  using enum model::Locality;
+  const auto local = [&](model::Locality how) { return counts.by_locality[static_cast<size_t>(how)]; };
+  to["AggregateContainersAllocated"] = counts.allocated;
+  to["AggregateContainersReleased"] = counts.released;
+  to["AggregateNodeLocalContainersAllocated"] = local(kNodeLocal);
+  to["AggregateRackLocalContainersAllocated"] = local(kRackLocal);
+  to["AggregateOffSwitchContainersAllocated"] = local(kOffSwitch);
+  to["AggregateContainersPreempted"] = counts.preempted;
+  to["AggregateMemoryMBPreempted"] = counts.preempted_size.memory_mib();
+  to["AggregateVcoresPreempted"] = counts.preempted_size.vcores();
+  to["AggregateMemoryMBSecondsPreempted"] = counts.preempted_mib_seconds;
+  to["AggregateVcoreSecondsPreempted"] = counts.preempted_core_seconds;
+}
+
+/// Nothing for a queue without applications.
+template <class Sums>
+Sums OfQueue(const std::map<std::string, Sums>& sums, const std::string& queue) {
+  const auto own = sums.find(queue);
+  return own == sums.end() ? Sums{} : own->second;
+}
+
 http::Bean QueueBean(const scheduler::QueueView& queue, const QueueSums& sums, const QueueActivity& activity,
-                     const model::Resources& cluster, const std::string& host) {
+                     const QueueCounts& counts, const model::Resources& cluster, const std::string& host) {
   http::Bean bean = MakeBean(QueueBeanName(queue.name));
-  const int64_t failed = sums.In(AppState::kFailed);
-  const int64_t killed = sums.In(AppState::kKilled);
   model::Resources pending = queue.demand - queue.used;
   for (size_t type = 0; type < model::Resources::kMaxTypes; ++type) pending[type] = std::max<int64_t>(0, pending[type]);
   ordered_json& to = bean.attributes;
-  to = {{"tag.Queue", queue.name},
-        {"tag.Context", "yarn"},
-        {"tag.Hostname", host},
-        {"AppsSubmitted", sums.Live() + sums.Completed() + failed + killed},
-        {"AppsRunning", sums.Live() - sums.without_master},
-        {"AppsPending", sums.without_master},
-        {"AppsCompleted", sums.Completed()},
-        {"AppsKilled", killed},
-        {"AppsFailed", failed},
-        {"AllocatedContainers", sums.containers}};
+  to = {
+      {"tag.Queue", queue.name},
+      {"tag.Context", "yarn"},
+      {"tag.Hostname", host},
+      {"AppsSubmitted", sums.Live() + sums.In(AppState::kFinishing) + counts.completed + counts.failed + counts.killed},
+      {"AppsRunning", sums.Live() - sums.without_master},
+      {"AppsPending", sums.without_master},
+      {"AppsCompleted", counts.completed},
+      {"AppsKilled", counts.killed},
+      {"AppsFailed", counts.failed},
+      {"AllocatedContainers", sums.containers}};
   Add(to, "Allocated", queue.used);
   Add(to, "Available", queue.name == "root" ? cluster - queue.used : model::Resources{});
   Add(to, "Pending", pending);
@@ -123,6 +146,7 @@ http::Bean QueueBean(const scheduler::QueueView& queue, const QueueSums& sums, c
   Add(to, "Reserved", sums.reserved);
   to["ReservedContainers"] = sums.reservations;
   AddActivity(activity, to);
+  AddCounts(counts, to);
   queue.capacity ? AddCapacities(*queue.capacity, to) : AddShares(queue, to);
   return bean;
 }
@@ -155,14 +179,13 @@ void Web::Jmx(const http::Request& request, const Reply& reply) {
   Aside("jmx", reply,
         [host, query = request.query, view = manager_.scheduler().GetQueues(), cluster = manager_.Fresh().cluster(),
          sums = manager_.Fresh().queues(), rows = manager_.Fresh().Rows(), now = manager_.now_wall(),
-         nodes = NodeRows(manager_.core())] {
+         counts = manager_.lately().queues().by_name(), nodes = NodeRows(manager_.core())] {
           std::vector<http::Bean> beans = {ClusterBean(cluster, host), NodesBean(nodes)};
           QueueActivities activities;
           rows.ForEach([&](const AppRow& row) { activities.Add(row, now); });
           for (const scheduler::QueueView& queue : view.queues) {
-            const auto own = sums.find(queue.name);
-            beans.push_back(QueueBean(queue, own == sums.end() ? QueueSums{} : own->second, activities.Of(queue.name),
-                                      view.cluster, host));
+            beans.push_back(QueueBean(queue, OfQueue(sums, queue.name), activities.Of(queue.name),
+                                      OfQueue(counts, queue.name), view.cluster, host));
           }
           http::AddJvmBean("ResourceManager", host, beans);
           return http::JmxAnswer(query, beans);

@@ -1,4 +1,5 @@
 #include <array>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -119,6 +120,10 @@ void AddEstimates(ResourceManager& manager, http::MetricsText& out) {
   out.Gauge("estimates", "Asks whose estimated start has come, or is overdue", held.estimates);
   out.Gauge("estimates_within_p90", "Of these, asks that were served by their p90", held.within_p90);
   out.Gauge("estimates_close", "Of these, asks served within a minute or a tenth of the wait of their p50", held.close);
+  if (!held.median_error) return;
+  out.Gauge("estimates_median_error_percent",
+            "Half of the latest that were served were off their p50 by that part of the wait at most",
+            std::llround(*held.median_error * 100));
 }
 
 }  // namespace

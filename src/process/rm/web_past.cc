@@ -37,6 +37,7 @@ std::string TargetOf(const std::string& name, const Query& query) {
 }
 
 http::Response NotTold(const base::Error& error) {
+  if (error.code == ETIMEDOUT) return Questions::OutOfTime(error.message);
   const int status = error.code == ENOENT ? 404 : error.code == EINVAL ? 400 : 500;
   return http::JsonResponse(status, v1::Text(v1::Error{error.message}));
 }
@@ -61,16 +62,16 @@ void Web::Past(const http::Request& request, const Segments& path, const Reply& 
   } else {
     const std::optional<base::WallTime> at = MomentOf(request.query);
     if (!at) return OwnError(reply, 400, "at: write milliseconds since 1970");
-    begin = [made, at = *at, target = TargetOf(path[0], request.query), tell = journal->tell](const auto&) {
-      return [made, at, target, tell] {
-        auto document = tell(at, target);
+    begin = [made, at = *at, target = TargetOf(path[0], request.query), tell = journal->tell](const auto& ended) {
+      return [made, at, target, tell, ended] {
+        auto document = tell(at, target, ended);
         *made = document ? http::JsonResponse(200, *std::move(document)) : NotTold(document.error());
       };
     };
   }
-  if (!questions_->Ask(http::CallerOf(request), request.asker, begin, [made, reply] { reply(std::move(*made)); })) {
-    OwnError(reply, 503, Questions::kTooMany);
-  }
+  const bool taken =
+      questions_->Ask(http::CallerOf(request), request.asker, begin, [made, reply] { reply(std::move(*made)); });
+  if (!taken) reply(Questions::TooMany());
 }
 
 }  // namespace fairlead::process::rm

@@ -1,9 +1,8 @@
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
-#include "endpoints/rest/request_body.h"
+#include "process/rm/scheduler_conf_body.h"
 #include "process/rm/web.h"
 #include "process/rm/web_resources.h"
 
@@ -13,7 +12,6 @@
 namespace fairlead::process::rm {
 
 namespace rest = endpoints::rest;
-using nlohmann::json;
 using rest::Document;
 
 namespace {
@@ -23,44 +21,6 @@ Document KeysDocument(const config::Properties& keys) {
   Document::List list;
   for (const auto& [name, value] : keys) list.push_back(Document::Object().Add("name", name).Add("value", value));
   return Document::Object().Add("property", Document(std::move(list)));
-}
-
-/// Java's HashMap<String, String> as JAXB writes it.
-config::Properties MapOf(const json& object, const char* key) {
-  config::Properties map;
-  for (const json& entry : rest::Items(object, key, "entry"))
-    map[rest::Text(entry, "key")] = rest::Text(entry, "value");
-  return map;
-}
-
-base::Result<std::vector<config::CapacityChange::Queue>> QueuesOf(const json& body, const char* key) {
-  std::vector<config::CapacityChange::Queue> queues;
-  for (const json& queue : rest::Items(body, key)) {
-    queues.push_back({rest::Text(queue, "queue-name"), MapOf(queue, "params")});
-    if (queues.back().path.empty()) return base::Error{std::string(key) + " has no queue-name"};
-  }
-  return queues;
-}
-
-/// dao/SchedConfUpdateInfo.
-base::Result<config::CapacityChange> ConfChangeOf(const http::Request& request) {
-  // Of JSON Hadoop reads the fields alone, not one that holds them.
-  const base::Result<json> body =
-      rest::ParseBody(http::FindHeader(request.headers, "Content-Type"), request.body, "", "schedConf");
-  if (!body.ok()) return body.error();
-  config::CapacityChange change;
-  for (const json& path : rest::Items(*body, "remove-queue")) {
-    if (!path.is_string()) return base::Error{"remove-queue is to be a queue's path"};
-    change.remove.push_back(path.get<std::string>());
-  }
-  auto added = QueuesOf(*body, "add-queue");
-  if (!added.ok()) return added.error();
-  auto updated = QueuesOf(*body, "update-queue");
-  if (!updated.ok()) return updated.error();
-  change.add = std::move(*added);
-  change.update = std::move(*updated);
-  change.global = MapOf(*body, "global-updates");
-  return change;
 }
 
 /// A text alone, which Hadoop calls JSON, or XML.
@@ -124,7 +84,8 @@ bool Web::MayChangeConf(const std::string& user, const config::CapacityChange& c
 }
 
 void Web::ChangeConf(const http::Request& request, bool only_try, const Reply& reply) {
-  base::Result<config::CapacityChange> change = ConfChangeOf(request);
+  base::Result<config::CapacityChange> change =
+      ConfChangeOf(http::FindHeader(request.headers, "Content-Type"), request.body);
   if (!change.ok()) {
     manager_.CountRefused(change.error());
     return reply(Error(request, 400, "BadRequestException", "java.lang.Exception: " + change.error().message));

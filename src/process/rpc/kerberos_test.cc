@@ -301,6 +301,24 @@ TEST_F(Kerberos, RefusalsAreTold) {
   EXPECT_TRUE(callers_.empty());
 }
 
+// SaslRpcClient.getServerPrincipal: what the server says it is has to fit.
+TEST_F(Kerberos, AServerMayBeWhoeverFitsAPattern) {
+  Listen();
+  for (const char* pattern : {"*", "rm/*@EXAMPLE.COM", "{nm,rm}/[!a]m.example.com@EXAMPLE.*"}) {
+    const Outcome outcome = Call(ClientOf("alice@EXAMPLE.COM"), Target(pattern));
+    EXPECT_TRUE(outcome.ok()) << pattern;
+  }
+  const uint64_t given = realm_.given();
+  const Outcome refused = Call(ClientOf("alice@EXAMPLE.COM"), Target("{nm,yarn}/*"));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, RpcErrorKind::kLogin);
+  EXPECT_TRUE(Says(refused.error().message,
+                   "Server has invalid Kerberos principal: rm/rm.example.com@EXAMPLE.COM, doesn't match the pattern: "
+                   "{nm,yarn}/*"))
+      << refused.error().message;
+  EXPECT_EQ(realm_.given(), given) << "no ticket is asked for";
+}
+
 TEST_F(Kerberos, ASilentKdcKeepsOnlyItsOwnClientsWaiting) {
   Listen();
   realm_.SetSilent(true);

@@ -8,6 +8,7 @@
 #include "endpoints/yarn/exceptions.h"
 #include "endpoints/yarn/rpc_client_session.h"
 #include "env/alive.h"
+#include "env/server_pattern.h"
 #include "process/rpc/gss_login.h"
 #include "wire/hadoop_rpc/base64.h"
 
@@ -266,7 +267,8 @@ void ClientConnection::OnFatal(const RemoteException& remote, bool login_failed)
 
 void ClientConnection::OnLoginToken(std::string challenge) {
   if (!login_ && client_.security.gss != nullptr) {
-    login_ = GssLogin::OfClient(*client_.security.gss, server_principal_, address.host, client_.security.protections);
+    const std::string host = env::IsServerPattern(server_principal_) ? session_.ServerName() : address.host;
+    login_ = GssLogin::OfClient(*client_.security.gss, server_principal_, host, client_.security.protections);
   }
   if (!login_) return session_.LoginStepped(base::Error{"this client has no Kerberos"});
   // Dropped with the login.

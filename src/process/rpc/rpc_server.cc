@@ -319,7 +319,7 @@ void Connection::OnData(std::string_view bytes) {
   if (!session_.has_input()) frame_since_ = active_;
   TakeCalls([&] { session_.OnBytes(bytes); });
   if (session_.frames_taken() != taken) frame_since_ = active_;
-  seat_.Move();
+  seat_.Heard();
   Settle();
 }
 

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "env_posix/posix_loop.h"
 #include "process/rpc/rpc_client.h"
 #include "process/rpc/rpc_server.h"
@@ -194,10 +196,12 @@ TEST_F(SmallRpc, ConnectionsThatSayNothingAreClosedAndCountsAreBounded) {
   const env::Endpoint address = Listen();
   std::vector<std::unique_ptr<Silent>> silent;
   int closed = 0;
+  size_t most = 0;
   for (int i = 0; i < 60; ++i) {
     silent.push_back(std::make_unique<Silent>());
     Silent* one = silent.back().get();
     one->on_closed = [&] {
+      most = std::max(most, server_.connections());
       if (++closed == 60) loop_->Stop();
     };
     loop_->Connect(address, kLong, [one](base::Result<std::unique_ptr<env::Stream>> stream) {
@@ -207,6 +211,8 @@ TEST_F(SmallRpc, ConnectionsThatSayNothingAreClosedAndCountsAreBounded) {
     });
   }
   loop_->Run();
+  EXPECT_GT(most, 0U);
+  EXPECT_LE(most, 20U);
   EXPECT_EQ(server_.connections(), 0U);
   EXPECT_TRUE(Call(Target(address)).ok());
 }

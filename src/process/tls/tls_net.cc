@@ -20,6 +20,9 @@ constexpr size_t kFilePiece = 64 * 1024;
 constexpr size_t kSilentHandshake = 10 * 1024;
 constexpr size_t kBegunHandshake = 72 * 1024;
 
+/// And for an idle session (OpensslTls.AnIdleSessionKeepsNoBuffers).
+constexpr size_t kIdleSession = 16 * 1024;
+
 /// Runs a piece of a handshake of that address, now or later, as long as its owner lives.
 using TakeTurn = std::function<void(const std::string& address, std::function<void()>)>;
 
@@ -64,7 +67,8 @@ class TlsStream final : public env::Stream, public env::StreamHandler {
   }
   size_t unsent() const override { return stream_->unsent() + waiting_bytes_ + queued_bytes_; }
   size_t overhead() const override {
-    if (!turn_ || session_->established()) return 0;
+    if (!turn_) return 0;
+    if (session_->established()) return kIdleSession;
     return (handshake_bytes_ == 0 ? kSilentHandshake : kBegunHandshake) + arrived_.capacity();
   }
   /// What is below is full earlier, so that its OnDrained comes whenever this has to tell of its own.
@@ -155,7 +159,9 @@ class TlsStream final : public env::Stream, public env::StreamHandler {
       }
       if (next.left == 0) queue_.pop_front();
     }
-    if (queue_.empty() && closing_) End();
+    if (!queue_.empty()) return;
+    Flush();
+    if (closing_) End();
   }
   /// False: the file has no more.
   bool SendPiece(Piece& piece) {
@@ -208,6 +214,7 @@ class TlsStream final : public env::Stream, public env::StreamHandler {
   }
   void Flush() {
     if (std::string bytes = session_->TakeForPeer(); !bytes.empty()) stream_->Write(std::move(bytes));
+    if (queue_.empty()) session_->TakeForPeer();  // nothing is left: it gives back the room that these took
   }
   void Note(const std::string& why) {
     ++failures_->count;

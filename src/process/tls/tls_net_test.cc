@@ -194,8 +194,9 @@ TEST_F(TlsNetTest, AHandshakeSaysWhatItHolds) {
   const auto client = Connect(client_net_, "question");
   ASSERT_TRUE(Run([&] { return client->received == "answer"; }));
   const End& served = *served_.at(0);
-  EXPECT_EQ(served.stream->overhead(), 0U);
-  EXPECT_EQ(served.told.back(), 0U) << "its owner heard of the end";
+  EXPECT_GT(served.stream->overhead(), 4U << 10) << "its session stays";
+  EXPECT_LE(served.stream->overhead(), 16U << 10);
+  EXPECT_EQ(served.told.back(), served.stream->overhead()) << "its owner heard of the end";
   EXPECT_GE(served.told.front(), 64U << 10);
   const auto silent = Connect(client_.net(), "");
   ASSERT_TRUE(Run([&] { return served_.size() == 2; }));
@@ -221,6 +222,27 @@ TEST_F(TlsNetTest, HandshakesCountInAPortsMemory) {
   TlsConnecting net(honest_.loop(), honest_.net(), trusting_);
   const auto client = Connect(net, "GET / HTTP/1.1\r\nHost: server\r\n\r\n");
   ASSERT_TRUE(Run([&] { return client->received.ends_with("answer"); })) << client->received;
+}
+
+/// As long as they are there, as what they are.
+TEST_F(TlsNetTest, IdleSessionsCountInAPortsMemory) {
+  http::ServerLimits limits;
+  limits.peers.bytes_max = size_t{4} << 20;
+  const auto answer = [](http::Request, const http::Server::Reply& reply) { reply(http::TextResponse(200, "answer")); };
+  const auto server = http::Server::Listen(server_.loop(), server_net_, {"server", 1},
+                                           http::KnownHosts{{"server"}, {}, false}, answer, limits);
+  ASSERT_TRUE(server.ok());
+  std::vector<std::unique_ptr<End>> crowd;
+  const std::string request = "GET / HTTP/1.1\r\nHost: server\r\n\r\n";
+  for (int i = 0; i < 1000; ++i) {
+    crowd.push_back(Connect(client_net_, request));
+    ASSERT_TRUE(Run([&] { return crowd.back()->received.ends_with("answer") || crowd.back()->closed; })) << i;
+  }
+  const auto open = std::ranges::count_if(crowd, [](const auto& one) { return !one->closed; });
+  EXPECT_LE((*server)->held_bytes(), limits.peers.bytes_max);
+  EXPECT_GT((*server)->held_bytes(), limits.peers.bytes_max / 10 * 9) << "no more of them went than had to";
+  EXPECT_GT(open, 200);
+  EXPECT_FALSE(crowd.back()->closed) << "the oldest go";
 }
 
 TEST_F(TlsNetTest, ConnectionsThatEndInTheirHandshakeAreCounted) {

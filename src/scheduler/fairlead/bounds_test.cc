@@ -64,6 +64,42 @@ TEST(BoundsTest, ExclusionsAreBoundedAndForgottenWithTheApplication) {
   EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
 }
 
+TEST(BoundsTest, LabelsThatAsksNameAreBounded) {
+  FairleadConfig config;
+  config.keys_per_app = config.sizes_per_app = config.places_per_app = 10'000;
+  TestCluster cluster(config);
+  cluster.App(0, "root.a");
+  for (int from = 0; from < 4096; from += 1024) {
+    std::vector<model::Ask> asks;
+    for (int i = from; i < from + 1024; ++i) {
+      asks.push_back(TestCluster::Want(1, 1, 1));
+      asks.back().label = "l" + std::to_string(i);
+    }
+    cluster.Ask(0, asks);
+    ASSERT_TRUE(cluster.Last<ev::CallRefused>().empty());
+  }
+  std::vector<model::Ask> more = {TestCluster::Want(1, 1, 1)};
+  more[0].label = "one more";
+  cluster.Ask(0, more);
+  ASSERT_EQ(cluster.Last<ev::CallRefused>().size(), 1u);
+  EXPECT_EQ(cluster.Last<ev::CallRefused>()[0].refused,
+            (model::Refused{model::Refusal::kTooManyLabels, {"one more"}, {}, {4096}}));
+}
+
+TEST(BoundsTest, QueuesThatApplicationsMakeAreBounded) {
+  TestCluster cluster;
+  uint32_t app = 0;
+  for (; app < 10'001; ++app) {
+    cluster.App(app, "root.q" + std::to_string(app));
+    if (!cluster.Last<ev::CallRefused>().empty()) break;
+  }
+  ASSERT_EQ(cluster.Last<ev::CallRefused>().size(), 1u);
+  EXPECT_EQ(cluster.Last<ev::CallRefused>()[0].refused.why, model::Refusal::kBadQueueName);
+  EXPECT_GT(app, 9'990u);
+  cluster.App(20'000, "root.q0");
+  EXPECT_TRUE(cluster.Last<ev::CallRefused>().empty()) << "one that is there";
+}
+
 TEST(BoundsTest, UsersWhoHaveNothingHereAreForgotten) {
   TestCluster cluster;
   for (uint32_t app = 0; app < 1'000; ++app) {

@@ -148,6 +148,17 @@ FairPolicy::Amounts FairPolicy::KeptByLeaf(const Books& books) {
   return kept;
 }
 
+/// The whole part of the nodes where at least half of the cluster is waited for; else less, in proportion: where little
+/// waits rooms become free by themselves, and those kept would be missing.
+size_t FairPolicy::MostKept(const Books& books) const {
+  const auto& root = books.queues[kRoot];
+  const Share waits = books.queues.ShareOf(model::OrderPolicy::kDrf, root.demand - root.used);
+  unsigned __int128 most =
+      static_cast<unsigned __int128>(books.nodes.alive()) * config_.small_jobs.nodes_per_thousand / 1000;
+  if (waits.used < waits.of / 2) most = most * 2 * waits.used / waits.of;
+  return std::max<size_t>(1, static_cast<size_t>(most));
+}
+
 /// What comes first in its queue is not passed for ever, however many sizes are asked for: queue after queue, the one
 /// that has least of its share first, the asks whose turn it is and for which no node has had room for
 /// `reservations.after` get nodes kept for them. O(waiting applications + queues), and O(nodes) for each of kLooks asks
@@ -155,8 +166,7 @@ FairPolicy::Amounts FairPolicy::KeptByLeaf(const Books& books) {
 void FairPolicy::ReserveInOrder(Core& core) {
   constexpr int kLooks = 256;
   Books& books = core.books();
-  const auto most =
-      static_cast<size_t>(std::max(1, books.nodes.alive() * config_.small_jobs.nodes_per_thousand / 1000));
+  const size_t most = MostKept(books);
   if (books.reservations.count() >= most) return;
   uint64_t classes = 0;
   const std::vector<bool> ripe = RipeShapes(books, classes);

@@ -161,6 +161,8 @@ class FairPolicy final : public PolicyOf<FairPolicy> {
   void Review(Core& core);
   void ReserveForLarge(Core& core);
   void ReserveInOrder(Core& core);
+  /// Nodes that may be kept for asks in order.
+  size_t MostKept(const Books& books) const;
   /// What is on its way to each leaf. O(reservations).
   static Amounts KeptByLeaf(const Books& books);
   void ReserveFor(Core& core, AppSlot slot, Ask& ask);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "scheduler/fairlead/fairlead.h"
 #include "scheduler/fairlead/test_cluster.h"
@@ -228,6 +229,33 @@ TEST(SmallJobsTest, ANodeIsKeptForTheQueueThatHasLeastOfItsShare) {
   ASSERT_EQ(kept.size(), 1u);
   EXPECT_EQ(kept[0].app.value, 3u) << "root.b's, though root.a has the smaller number";
   EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
+}
+
+/// Twenty nodes without a free core: one job waits for six whole nodes, another for `small` tasks of a core.
+size_t NodesKept(int32_t small) {
+  FairleadConfig config = Config();
+  config.small_jobs = {};
+  TestCluster cluster(config);
+  for (uint32_t node = 0; node < 20; ++node) cluster.Node(node, 10'000, 4);
+  cluster.App(0, "root.a", "x");
+  cluster.Ask(0, {TestCluster::Want(80, 1000, 1)});
+  cluster.App(1, "root.a", "y");
+  cluster.Ask(1, {TestCluster::Want(6, 4000, 4)});
+  cluster.App(2, "root.a", "z");
+  cluster.Ask(2, {TestCluster::Want(small, 1000, 1)});
+  std::set<uint32_t> kept;
+  for (int second = 0; second < 8; ++second) {
+    Pass(cluster, Duration::Seconds(1));
+    for (const ev::Reserved& one : cluster.Last<ev::Reserved>()) kept.insert(one.node.value);
+  }
+  EXPECT_EQ(cluster.scheduler().CheckInvariants(), "");
+  return kept.size();
+}
+
+TEST(SmallJobsTest, FewNodesAreKeptWhereLittleWaits) {
+  EXPECT_EQ(NodesKept(1), 3u) << "25 of 80 cores wait: of the six, 2 * 25 / 80";
+  EXPECT_EQ(NodesKept(15), 5u);
+  EXPECT_EQ(NodesKept(300), 6u) << "30 % of the nodes";
 }
 
 /// A node whose cores are all taken: by a task of 0 and by masters that only wait, of 1 to 5, which want more and more.

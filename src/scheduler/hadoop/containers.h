@@ -68,13 +68,14 @@ struct Container {
   RequestKey key;
   model::Resources resources;
   uint32_t taken = kNothing;  // what it took from the asks: until it is picked up that is given back with it
+  int64_t created_ms = 0;     // of its reservation, if it had one
   Links of_attempt;
   Links of_node;
 
   static constexpr uint32_t kNothing = UINT32_MAX;
   int32_t JavaHash() const;
   FL_STATE(in_use, state, live, on_node, launched_on_node, is_master, marked, set_apart, attempt, app, node, id, key,
-           resources, taken, of_attempt, of_node)
+           resources, taken, created_ms, of_attempt, of_node)
 };
 
 /// ApplicationId.hashCode, ApplicationAttemptId.hashCode.
@@ -96,6 +97,9 @@ class Containers {
   void SetLaunched(ContainerSlot slot) { pool_[slot].launched_on_node = true; }
   void SetMarked(ContainerSlot slot, bool marked) { pool_[slot].marked = marked; }
   void SetApart(ContainerSlot slot) { pool_[slot].set_apart = true; }
+  void SetCreated(ContainerSlot slot, int64_t now_ms) { pool_[slot].created_ms = now_ms; }
+  /// A reservation goes to another node.
+  void SetNode(ContainerSlot slot, NodeIndex node) { pool_[slot].node = node; }
   void SetSize(ContainerSlot slot, const model::Resources& size) { pool_[slot].resources = size; }
 
   void Join(ContainerSlot slot, Chain& of_attempt);

@@ -132,13 +132,12 @@ ContainerSlot Allocator::FindReservation(const RequestKey& key, const Resources&
 bool Allocator::AddKills(const Resources& size, std::vector<ContainerSlot>& kills) const {
   const Killable::ById* killable = books_.killable.OfNode(node_id_);
   if (killable == nullptr) return false;
-  // FiCaSchedulerNode keeps them in a HashMap by id.
+  // FiCaSchedulerNode keeps them in a HashMap by id; those of one bin are in the order in which they came.
   std::vector<const Killable::One*> ones;
+  for (const auto& [id, one] : *killable) ones.push_back(&one);
+  std::ranges::sort(ones, {}, [](const Killable::One* one) { return one->order; });
   std::vector<int32_t> hashes;
-  for (const auto& [id, one] : *killable) {
-    ones.push_back(&one);
-    hashes.push_back(books_.containers[one.slot].JavaHash());
-  }
+  for (const Killable::One* one : ones) hashes.push_back(books_.containers[one->slot].JavaHash());
   Resources room = node_.unallocated;
   for (const uint32_t i : hadoop::java::HashOrder(hashes, hadoop::java::HashCapacity(ones.size()))) {
     kills.push_back(ones[i]->slot);

@@ -298,12 +298,15 @@ Tried TryOnce(Books& books, NodeIndex node, Decide decide) {
 }
 
 /// CapacityScheduler.updateSchedulerHealth: what a heartbeat proposed last is what its run did, whether it is committed
-/// or not. A reservation that is only held on, and what goes to a shared partition, is not told.
+/// or not. A new container has no id by then. A reservation that is only held on, and what goes to a shared partition,
+/// is not told.
 void NoteProposal(Books& books, const Proposal& proposal) {
   const bool held_on = proposal.reserves && proposal.reserved.valid();
   if (held_on || proposal.mode == Mode::kIgnore || !books.calc.Greater(books.cluster(), proposal.size, {})) return;
   Health& health = books.health;
-  Note(books, proposal.node, books.attempts[proposal.attempt].queue, ContainerOf(books, proposal),
+  std::optional<model::ContainerId> known;
+  if (proposal.reserved.valid()) known = proposal.reserved.id;
+  Note(books, proposal.node, books.attempts[proposal.attempt].queue, known,
        proposal.reserves ? health.reservation : health.allocation);
   health.allocated = health.reserved = {};
   (proposal.reserves ? health.reserved : health.allocated) = {1, proposal.size};

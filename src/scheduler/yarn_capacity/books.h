@@ -83,11 +83,13 @@ struct MasterAsk {
   FL_STATE(size, partition)
 };
 
-/// When containers were marked for preemption, and which dynamic queues were found idle once.
+/// When containers were marked for preemption, which reservations were moved, and which dynamic queues were found idle
+/// once.
 struct Rounds {
   std::map<model::ContainerId, int64_t> marked_ms;
+  std::set<model::ContainerId> moved;
   std::set<std::string> idle_queues;
-  FL_STATE(marked_ms, idle_queues)
+  FL_STATE(marked_ms, moved, idle_queues)
 };
 
 /// Which leaves of managed parents have the template's share, by partition, and when that is looked at again.
@@ -170,7 +172,8 @@ inline PartitionId AskedLabel(const Books& books, const Container& container) {
   return asked == books.asked_labels.end() ? books.partitions.OfNode(container.node) : asked->second;
 }
 /// Remembers a container that was granted, reserved or that ended (SchedulerHealth).
-void Note(const Books& books, NodeIndex node, QueueId leaf, const model::ContainerId& container, Health::Last& last);
+void Note(const Books& books, NodeIndex node, QueueId leaf, const std::optional<model::ContainerId>& container,
+          Health::Last& last);
 /// Refuses the call.
 void Refuse(Books& books, uint64_t token, model::Refusal why, std::vector<std::string> names = {});
 

@@ -9,6 +9,29 @@ namespace fairlead::scheduler::yarn_capacity {
 
 static void UpdateLegacy(Books& books, QueueId id, Resources limit);
 
+/// What each child has, in the words of AbstractParentQueue.getCapacityConfigurationTypeForQueues.
+static std::string ModesOf(const Books& books, const Queue& parent, const std::vector<QueueId>& queues) {
+  std::string text;
+  bool percent = false;  // once set it stays for the queues that follow, as there
+  for (const QueueId id : queues) {
+    const Queue& queue = books.queues[id];
+    for (PartitionId label{0}; label.value < parent.shares.partitions(); ++label.value) {
+      if (!parent.shares.Exists(label)) continue;
+      const auto tell = [&](const char* mode) {
+        text += "{Queue=" + queue.path + ", label=" + books.partitions.Name(label) + " uses " + mode + " mode}. ";
+      };
+      percent |= queue.shares.capacity(label) > 0;
+      if (queue.shares[label].weight >= 0) tell("weight");
+      if (!queue.shares[label].configured_min.IsZero()) {
+        percent = false;
+        tell("absolute");
+      }
+      if (percent) tell("percentage");
+    }
+  }
+  return text;
+}
+
 CapacityProblem ReadMode(const Books& books, const Queue& parent, const std::vector<QueueId>& queues, ChildrenBy& by) {
   bool percent = false;
   bool weight = false;
@@ -29,7 +52,8 @@ CapacityProblem ReadMode(const Books& books, const Queue& parent, const std::vec
       int{percent} + int{weight} + int{absolute} > 1) {
     return {CapacityFault::kIo, "Parent queue '" + parent.path +
                                     "' have children queue used mixed of  weight mode, percentage and absolute mode, "
-                                    "it is not allowed"};
+                                    "it is not allowed, please double check, details:" +
+                                    ModesOf(books, parent, queues)};
   }
   by = weight || queues.empty() ? ChildrenBy::kWeight : absolute ? ChildrenBy::kAbsolute : ChildrenBy::kPercent;
   return {};

@@ -135,6 +135,7 @@ class Decision {
     const model::ContainerId number{{books_.apps[attempt_.app].id, attempt_.number}, attempt_.numbers.Next()};
     const ContainerSlot slot =
         books_.containers.Add(proposal_.attempt, attempt_.app, number, proposal_.node, proposal_.key, proposal_.size);
+    books_.containers.SetCreated(slot, books_.now_ms);
     attempt_.numbers.Add(slot);
     ++attempt_.held;
     const KeyLines* lines = attempt_.asks.Find(proposal_.key);

@@ -138,12 +138,31 @@ void Unreserve(Books& books, ContainerSlot slot) {
   counts.re_reservations = 0;
   attempt.usage.AddReserved(partition, -container.resources);
   books.nodes.SetReserved(container.node, {});
+  books.rounds.moved.erase(container.id);
   if (partition == kNoLabel) {
     books.queues.ForEachUp(attempt.queue, [&](Queue& queue) { queue.metrics_reserved -= container.resources; });
   }
   books.queues.ForEachUp(attempt.queue,
                          [&](Queue& queue) { queue.usage.AddReserved(partition, -container.resources); });
   books.Emit(ms::Unreserved{container.app, container.node, container.id});
+}
+
+bool MoveReservation(Books& books, ContainerSlot slot, NodeIndex to) {
+  const Container& container = books.containers[slot];
+  const NodeIndex from = container.node;
+  if (books.nodes[to].reserved.valid() || books.partitions.OfNode(from) != books.partitions.OfNode(to) ||
+      !books.rounds.moved.insert(container.id).second) {
+    return false;
+  }
+  KeyCounts& counts = books.attempts[container.attempt].counts[container.key];
+  std::erase(counts.reserved_on, from);
+  counts.reserved_on.push_back(to);
+  books.nodes.SetReserved(from, {});
+  books.nodes.SetReserved(to, slot);
+  books.containers.SetNode(slot, to);
+  books.Emit(ms::Unreserved{container.app, from, container.id});
+  books.Emit(ms::Reserved{container.app, to, container.id, container.resources, container.key.priority});
+  return true;
 }
 
 /// AbstractLeafQueue.updateSchedulerHealthForCompletedContainer.
@@ -279,6 +298,7 @@ void Apply(Books& books, const ms::ContainerRecovered& event) {
   const ContainerSlot slot =
       books.containers.Add(id, event.app, number, event.node, {event.priority, -1}, event.resources);
   ++attempt.held;
+  books.containers.SetCreated(slot, books.now_ms);
   books.containers.SetState(slot, ContainerState::kRunning);
   if (event.is_master) books.containers.SetMaster(slot);
   attempt.numbers.AddKnown(number.value, slot);

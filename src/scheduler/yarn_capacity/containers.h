@@ -29,6 +29,9 @@ std::vector<NodeIndex> ReservedNodes(const Books& books, const KeyCounts& counts
 void Unreserve(Books& books, ContainerSlot slot);
 /// A reservation that is given up: unreserved, and what it counted as used returned.
 void DropReservation(Books& books, ContainerSlot slot);
+/// FiCaSchedulerApp.moveReservation: to a node of the same partition that is not reserved. Once for each reservation:
+/// Hadoop looks for it on its first node (RMContainerImpl.getNodeId).
+bool MoveReservation(Books& books, ContainerSlot slot, NodeIndex to);
 /// Adds to (or takes from) what leaf, user and the queues above use; `borrows`: of a shared partition's node without a
 /// label.
 void Charge(Books& books, QueueId leaf, ContainerSlot slot, const Resources& size, PartitionId partition, int sign);

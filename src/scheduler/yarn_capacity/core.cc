@@ -32,7 +32,8 @@ void Refuse(Books& books, uint64_t token, model::Refusal why, std::vector<std::s
   books.Emit(ms::CallRefused{token, {why, std::move(names), {}, {}}});
 }
 
-void Note(const Books& books, NodeIndex node, QueueId leaf, const model::ContainerId& container, Health::Last& last) {
+void Note(const Books& books, NodeIndex node, QueueId leaf, const std::optional<model::ContainerId>& container,
+          Health::Last& last) {
   const std::vector<std::string>& names = books.health.nodes;
   // A copy that was read knows no ports.
   const bool known = node.value < names.size() && !names[node.value].empty();
@@ -43,7 +44,10 @@ void Note(const Books& books, NodeIndex node, QueueId leaf, const model::Contain
 
 static void Apply(Books& books, const ms::QueuesReloaded& event) {
   if (const CapacityProblem problem = Reload(books, CapacityQueuesFrom(event.tree))) {
-    return Refuse(books, event.token, model::Refusal::kBadQueues, {"Failed to re-init queues : " + problem.message});
+    const char* cause =
+        problem.fault == model::CapacityFault::kYarn ? "org.apache.hadoop.yarn.exceptions.YarnException: " : "";
+    return Refuse(books, event.token, model::Refusal::kBadQueues,
+                  {"Failed to re-init queues : " + (cause + problem.message)});
   }
   books.Emit(ms::ReloadAnswered{event.token});
 }

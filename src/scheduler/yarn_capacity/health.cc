@@ -3,8 +3,7 @@
 namespace fairlead::scheduler::yarn_capacity {
 
 static CapacityHealth::Last ShownOf(const Health::Last& last) {
-  if (!last.container) return {};
-  return {last.node, model::ToString(*last.container), last.queue};
+  return {last.node, last.container ? model::ToString(*last.container) : "", last.queue};
 }
 
 CapacityHealth ShownOf(const Health& health) {

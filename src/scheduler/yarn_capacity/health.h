@@ -16,7 +16,7 @@ struct Health {
   struct Last {
     std::string node;
     std::string queue;
-    std::optional<model::ContainerId> container;
+    std::optional<model::ContainerId> container{};  // a new one has no id when it is proposed
   };
 
   std::vector<std::string> nodes;  // "host:port", by NodeIndex

@@ -21,7 +21,7 @@ class HealthTest : public ::testing::Test {
 TEST_F(HealthTest, SaysNothingBeforeTheFirstHeartbeat) {
   cluster_.AddNode(4096, 8);
   EXPECT_FALSE(Now().last_run);
-  EXPECT_EQ(Now().allocation.container, "");
+  EXPECT_EQ(Now().allocation.node, "");
   EXPECT_EQ(Now().allocated.count, 0);
   EXPECT_FALSE(cluster_.core().GetQueues().queues.back().capacity->health) << "the root alone has it";
 }
@@ -34,13 +34,13 @@ TEST_F(HealthTest, AHeartbeatTellsItsLastGrant) {
   const CapacityHealth health = Now();
   EXPECT_TRUE(health.last_run);
   EXPECT_EQ(health.allocation.node, "n0:1");
-  EXPECT_EQ(health.allocation.container, "container_1_0001_01_000002");
+  EXPECT_EQ(health.allocation.container, "") << "it gets its id later";
   EXPECT_EQ(health.allocation.queue, "root.a");
   EXPECT_EQ(health.allocated.count, 1);
   EXPECT_EQ(health.allocated.resources, Resources::Of(512, 1));
   cluster_.Beat();
   EXPECT_EQ(Now().allocated.count, 0) << "the next run did nothing";
-  EXPECT_EQ(Now().allocation.container, health.allocation.container) << "and the last grant stays the last one";
+  EXPECT_EQ(Now().allocation.node, "n0:1") << "and the last grant stays the last one";
 }
 
 TEST_F(HealthTest, AReservationAndItsGrantAreTold) {
@@ -54,7 +54,8 @@ TEST_F(HealthTest, AReservationAndItsGrantAreTold) {
   ASSERT_EQ(cluster_.Got<ms::Reserved>().size(), 1u);
   EXPECT_EQ(Now().reserved.count, 1);
   EXPECT_EQ(Now().reserved.resources, Resources::Of(1280, 1));
-  EXPECT_EQ(Now().reservation.container, "container_1_0001_01_000005");
+  EXPECT_EQ(Now().reservation.node, "n0:1");
+  EXPECT_EQ(Now().reservation.container, "") << "as that of a grant";
   EXPECT_EQ(Now().allocated.count, 0);
   cluster_.Send(ms::NodeUpdated{{0}, {}, {}});
   EXPECT_EQ(Now().reserved.count, 0) << "it is only held on";
@@ -99,7 +100,7 @@ TEST_F(AsynchronousHealthTest, PassesOfAsynchronousSchedulingAreNotTold) {
   const AppIndex app = cluster_.Submit("root.a");
   cluster_.Send(ms::ProposalPass{{{0}}});
   ASSERT_EQ(cluster_.Got<ms::Granted>().size(), 1u);
-  EXPECT_EQ(Now().allocation.container, "");
+  EXPECT_EQ(Now().allocation.node, "");
   const std::vector<model::ContainerId> held = cluster_.Acquire(app);
   cluster_.Send(ms::NodeUpdated{{0}, {}, {{held[0], 0}}});
   EXPECT_EQ(Now().released.count, 1);

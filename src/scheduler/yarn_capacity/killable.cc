@@ -24,6 +24,11 @@ bool Killable::OnNode(NodeIndex node, const model::ContainerId& id) const {
 }
 Resources Killable::TotalOfNode(NodeIndex node) const { return Sum(OfNode(node)); }
 
+void Killable::AddToNode(NodeIndex node, const model::ContainerId& id, One one) {
+  one.order = next_order_++;
+  on_node_[node].try_emplace(id, one);
+}
+
 void Killable::RemoveFromNode(NodeIndex node, const model::ContainerId& id) {
   const auto it = on_node_.find(node);
   if (it == on_node_.end()) return;

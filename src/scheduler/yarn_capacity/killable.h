@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -22,7 +23,8 @@ class Killable {
   struct One {
     ContainerSlot slot;
     Resources size;
-    FL_STATE(slot, size)
+    uint64_t order = 0;  // in which they came to nodes
+    FL_STATE(slot, size, order)
   };
   using ById = std::map<model::ContainerId, One>;
 
@@ -31,7 +33,7 @@ class Killable {
   /// In order of their ids; nullptr: none.
   const ById* OfNode(NodeIndex node) const;
   Resources TotalOfNode(NodeIndex node) const;
-  void AddToNode(NodeIndex node, const model::ContainerId& id, const One& one) { on_node_[node].try_emplace(id, one); }
+  void AddToNode(NodeIndex node, const model::ContainerId& id, One one);
   void RemoveFromNode(NodeIndex node, const model::ContainerId& id);
 
   /// The queue may have killable containers from now on (PreemptionManager.refreshQueues).
@@ -43,10 +45,11 @@ class Killable {
   Resources TotalOfQueue(const std::string& path, PartitionId partition) const;
   /// Of the queue in any partition. O(killable).
   bool Any(const model::ContainerId& id) const;
-  FL_STATE(on_node_, known_, in_queue_)
+  FL_STATE(on_node_, next_order_, known_, in_queue_)
 
  private:
   std::map<NodeIndex, ById> on_node_;
+  uint64_t next_order_ = 0;
   std::set<std::string> known_;
   std::map<std::string, std::map<PartitionId, ById>> in_queue_;
 };

@@ -117,7 +117,7 @@ TEST(ManagedQueues, OwnQueuesBesideMadeOnesAreRefused) {
   queues.queues["root.users.fixed"].own.capacity[""] = Percent(100);
   const auto made = MakeYarnCapacity(Cluster::Config(), queues);
   ASSERT_FALSE(made.ok());
-  EXPECT_THAT(made.error().message, testing::HasSubstr("root.users has auto-create-child-queue.enabled"));
+  EXPECT_THAT(made.error().message, testing::HasSubstr("Can not convert parent queue: root.users to auto create"));
 }
 
 }  // namespace

@@ -169,12 +169,24 @@ std::optional<std::string> Normalize(const Books& books, const std::string& path
 
 CapacityProblem Wrong(const std::string& message) { return {CapacityFault::kYarn, message}; }
 
+/// Why NormalizeRoot gives none.
+CapacityProblem WrongRoot(const Books& books, const std::string& path) {
+  const std::string root = Split(path).front();
+  const char* why = books.queues.names().Ambiguous(root) ? "is ambiguous" : "does not exist";
+  return Wrong("Path root '" + root + "' " + why + ". Path '" + path + "' is invalid");
+}
+
 /// MappingRuleValidationContextImpl.validateStaticQueuePath.
 CapacityProblem CheckStatic(const Books& books, const std::string& path) {
   const std::optional<std::string> rooted = NormalizeRoot(books, path);
-  if (!rooted) return Wrong("Path root of '" + path + "' does not exist or is ambiguous");
+  if (!rooted) return WrongRoot(books, path);
   const Validity validity = Validate(books, *rooted);
-  if (validity == Validity::kNot) return Wrong("Target queue does not exist and may not be made: '" + path + "'");
+  if (validity == Validity::kNot) {
+    const size_t dot = path.rfind('.');
+    return Wrong("Mapping rule specified a parent queue '" + (dot == std::string::npos ? "" : path.substr(0, dot)) +
+                 "', but it is not a dynamic parent queue, and no queue exists with name '" +
+                 path.substr(dot == std::string::npos ? 0 : dot + 1) + "' under it.");
+  }
   if (validity == Validity::kExists && !books.queues[books.queues.Find(*rooted)].leaf) {
     return Wrong("Target queue '" + path + "' but it's not a leaf queue.");
   }
@@ -187,8 +199,9 @@ CapacityProblem CheckDynamic(const Books& books, const std::string& path, const 
   if (variables.contains(parts.front())) return {};
   size_t fixed = 1;
   while (fixed < parts.size() && !variables.contains(parts[fixed])) ++fixed;
-  const std::optional<std::string> rooted = NormalizeRoot(books, base::Joined(std::span(parts).first(fixed), "."));
-  if (!rooted) return Wrong("Path root of '" + path + "' does not exist or is ambiguous");
+  const std::string static_part = base::Joined(std::span(parts).first(fixed), ".");
+  const std::optional<std::string> rooted = NormalizeRoot(books, static_part);
+  if (!rooted) return WrongRoot(books, static_part);
   if (const QueueId id = books.queues.Find(*rooted); id.valid()) {
     return books.queues[id].leaf ? Wrong("Queue path '" + path + "' is invalid because '" + *rooted +
                                          "' is a leaf queue, which can have no other queues under it.")
@@ -209,23 +222,34 @@ static const std::vector<Rule>& Rules(const Books& books) {
   return books.file.json_mapping_chosen ? books.file.json_mapping : books.file.mapping;
 }
 
+void RuleFaults::Add(const CapacityProblem& fault) {
+  constexpr size_t kMostTold = 20;
+  if (!fault || told_.size() > kMostTold || !told_.insert(fault.message).second) return;
+  if (!all_) {
+    all_ = fault;
+  } else {
+    all_.message += told_.size() > kMostTold ? "\nMore rules are wrong." : "\n" + fault.message;
+  }
+}
+
+static CapacityProblem CheckTarget(const Books& books, const std::string& target) {
+  static const std::set<std::string> kVariables = {"%user",        "%primary_group", "%secondary_group",
+                                                   "%application", "%specified",     "%default"};
+  if (target.empty()) return Wrong("Queue path is empty.");
+  for (const std::string& part : Split(target)) {
+    if (part.empty()) return Wrong("Path segment cannot be empty '" + target + "'.");
+    if (kVariables.contains(part)) return CheckDynamic(books, target, kVariables);
+  }
+  return CheckStatic(books, target);
+}
+
 CapacityProblem CheckMapping(const Books& books) {
   if (books.config.quirks.first_mapping_decides) return CheckFirstMappings(books);
-  const std::set<std::string> variables = {"%user",        "%primary_group", "%secondary_group",
-                                           "%application", "%specified",     "%default"};
+  RuleFaults faults;
   for (const Rule& rule : Rules(books)) {
-    if (rule.action != Rule::Action::kPlace) continue;
-    if (rule.target.empty()) return Wrong("Queue path is empty.");
-    bool fixed = true;
-    for (const std::string& part : Split(rule.target)) {
-      if (part.empty()) return Wrong("Path segment cannot be empty '" + rule.target + "'.");
-      fixed &= !variables.contains(part);
-      if (!fixed) break;
-    }
-    CapacityProblem problem = fixed ? CheckStatic(books, rule.target) : CheckDynamic(books, rule.target, variables);
-    if (problem) return problem;
+    if (rule.action == Rule::Action::kPlace) faults.Add(CheckTarget(books, rule.target));
   }
-  return {};
+  return faults.all();
 }
 
 Placement Place(const Books& books, const model::scheduler::AppAdded& event) {

@@ -136,17 +136,18 @@ Placement PlaceByFirstMapping(const Books& books, const model::scheduler::AppAdd
 
 CapacityProblem CheckFirstMappings(const Books& books) {
   const QueueNames& names = books.queues.names();
+  RuleFaults faults;
   for (const Rule& rule : books.file.mapping) {
     if (rule.match == Rule::Match::kApplication && !books.file.application_mapping_chosen) continue;
     const Ends to(rule.target);
     if (!IsVariable(to.leaf)) {
       const QueueId queue = names.Find(rule.target);
-      if (!queue.valid() || !books.queues[queue].leaf) return InvalidTarget(rule.target);
+      if (!queue.valid() || !books.queues[queue].leaf) faults.Add(InvalidTarget(rule.target));
     } else if (!to.parent.empty() && !IsGroup(to.parent)) {
-      return InvalidTarget(rule.target);  // queues are made below managed parents alone, which are not supported
+      faults.Add(InvalidTarget(rule.target));  // queues are made below managed parents alone, which are not supported
     }
   }
-  return {};
+  return faults.all();
 }
 
 }  // namespace fairlead::scheduler::yarn_capacity

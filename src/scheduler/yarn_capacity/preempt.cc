@@ -170,6 +170,9 @@ std::vector<Selected> RunSelectors(PreemptRoundState& round) {
     all.push_back({wait_ms, {}});
     select(all.back().containers);
   };
+  if (keys.for_priority.enabled) {
+    run(keys.wait_before_kill_ms, [&](Selection& current) { SelectForPriority(round, current); });
+  }
   if (keys.select_for_reserved) {
     run(keys.wait_before_kill_ms, [&](Selection& current) { SelectForReserved(round, current); });
   }

@@ -149,6 +149,8 @@ class TakingOrder {
 void ComputeIdeal(PreemptRoundState& round, bool with_reserved, bool balance);
 /// FifoCandidatesSelector.
 void SelectByQueues(PreemptRoundState& round, bool with_reserved, bool balance, Selection& current);
+/// QueuePriorityContainerCandidateSelector. O(reserved containers x containers of a node).
+void SelectForPriority(PreemptRoundState& round, Selection& current);
 /// ReservedContainerCandidatesSelector.
 void SelectForReserved(PreemptRoundState& round, Selection& current);
 /// IntraQueueCandidatesSelector.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/java_number.h"
 #include "base/text.h"
 #include "model/queue_lifetimes.h"
 #include "scheduler/yarn_capacity/capacity.h"
@@ -338,7 +339,9 @@ class SetUpQueue {
     const Resources& cluster = books_.file.maximum_allocation;
     Resources most = parent() == nullptr ? cluster : parent()->settings.maximum_allocation;
     const auto too_large = [&] {
-      return Argument("Queue maximum allocation cannot be larger than the cluster setting for queue " + queue_.path);
+      return Argument("Queue maximum allocation cannot be larger than the cluster setting for queue " + queue_.path +
+                      " max allocation per queue: " + model::ToString(most) +
+                      " cluster setting: " + model::ToString(cluster));
     };
     if (keys_.maximum_allocation) {
       most = *keys_.maximum_allocation;
@@ -488,7 +491,9 @@ class SetUpQueue {
       const PartitionId label = books_.partitions.Intern(to().default_label);
       if (!to().accessible.contains(label)) {
         return Io("Invalid default label expression of  queue=" + queue_.path +
-                  " doesn't have permission to access all labels");
+                  " doesn't have permission to access all labels in default label expression. labelExpression of "
+                  "resource request=" +
+                  to().default_label + ". Queue labels=" + AccessibleLabels());
       }
     }
     to().minimum_allocation_factor =
@@ -497,12 +502,21 @@ class SetUpQueue {
     const float least = std::min(100.0F, percent);
     for (const auto& [user, weight] : to().user_weights) {
       if (weight < 0 || weight > 100.0F / least) {
-        return Io("Weight (" + std::to_string(weight) + ") for user \"" + user + "\" must be between 0 and 100 / " +
-                  std::to_string(least));
+        return Io("Weight (" + base::JavaFloat(weight) + ") for user \"" + user + "\" must be between 0 and 100 / " +
+                  base::JavaFloat(least) + " (= " + base::JavaFloat(100.0F / least) +
+                  ", the number of concurrent active users in " + queue_.path + ")");
       }
     }
     leaf.users.SetWeights(to().user_weights);
     return {};
+  }
+
+  std::string AccessibleLabels() {
+    std::vector<std::string> names;
+    for (const PartitionId label : to().accessible) {
+      if (label != kNoLabel) names.push_back(books_.partitions.Name(label));
+    }
+    return base::Joined(names, ",");
   }
 
   /// AppPriorityACLsManager.addPrioirityACLs: a leaf made on demand has groups from the next reading of the file on
@@ -535,7 +549,8 @@ class SetUpQueue {
               "Unable to construct ordering policy for: " + policy +
                   ": an order for each exclusive partition is not kept here; write fifo, which has one for all"};
     } else if (policy != "fifo" && policy != "FifoOrderingPolicy") {
-      return {CapacityFault::kRuntime, "Unable to construct ordering policy for: " + policy};
+      const std::string& written = *keys_.ordering_policy;
+      return {CapacityFault::kRuntime, "Unable to construct ordering policy for: " + written + ", " + written};
     }
     for (const AttemptId id : leaf.active.InOrder()) order.Add(id, RankOf(books_, id));
     leaf.active = std::move(order);

@@ -29,7 +29,6 @@ CapacityProblem Parse(Books& books, QueueId parent, const std::string& name, siz
                       QueueId& made) {
   const std::string path = parent.valid() ? books.queues[parent].path + "." + name : name;
   if (depth > kDeepest) return {CapacityFault::kArgument, "queues nest deeper than 100: " + path};
-  if (parsed.names.FindPath(path).valid()) return {CapacityFault::kArgument, path + " is listed twice"};
   const auto it = books.file.queues.find(path);
   static const model::CapacityQueueSettings nothing;
   const model::CapacityQueueSettings& keys = it == books.file.queues.end() ? nothing : it->second.own;
@@ -47,20 +46,33 @@ CapacityProblem Parse(Books& books, QueueId parent, const std::string& name, siz
   }
   if (keys.auto_creation_legacy.value_or(false) && !names.empty()) {
     return {CapacityFault::kArgument,
-            path + " has auto-create-child-queue.enabled and queues of its own; " + "take one of them out"};
+            "Can not convert parent queue: " + path +
+                " to auto create enabled parent queue since it could have other pre-configured queues which is not "
+                "supported; take out its auto-create-child-queue.enabled or its queues"};
   }
   const QueueId id = books.queues.Make(path, parent, leaf);
   parsed.all.push_back(id);
   if (CapacityProblem problem = SetUp(books, id)) return problem;
   std::vector<QueueId> children;
+  std::string doubled;  // Hadoop takes it where the sums fit
   for (const std::string& child_name : names) {
+    const QueueId same = parsed.names.FindPath(path + "." + child_name);
+    if (same.valid()) {
+      doubled =
+          path + "." + child_name + " is listed twice; name it once in yarn.scheduler.capacity." + path + ".queues";
+      children.push_back(same);
+      continue;
+    }
     QueueId child;
     if (CapacityProblem problem = Parse(books, id, child_name, depth + 1, parsed, child)) return problem;
     children.push_back(child);
   }
   if (!children.empty()) {
-    if (CapacityProblem problem = SetChildren(books, id, children)) return problem;
+    CapacityProblem problem = SetChildren(books, id, children);
+    if (problem && !doubled.empty()) problem.message += "; " + doubled;
+    if (problem) return problem;
   }
+  if (!doubled.empty()) return {CapacityFault::kArgument, doubled};
   parsed.names.Add(books.queues[id], id);
   made = id;
   return {};

@@ -27,7 +27,8 @@ constexpr size_t kLookedUp = 2000;
 
 /// Hadoop's files of stores and passwords, whoever has written that TLS is spoken.
 base::Status AddTlsFiles(const std::string& directory, const config::FileReader& read, config::HadoopConf& conf) {
-  if (directory.empty() || base::Lowered(conf.String("yarn.http.policy")) != "https_only") return {};
+  const bool pages = base::Lowered(conf.String("yarn.http.policy")) == "https_only";
+  if (directory.empty() || (!pages && !conf.Bool("mapreduce.shuffle.ssl.enabled", false))) return {};
   for (const char* name : {"ssl-server.xml", "ssl-client.xml"}) {
     const std::string path = directory + "/" + name;
     const auto text = read(path);

@@ -8,6 +8,7 @@
 #include "shell/callers/credential.h"
 #include "shell/client/token_file.h"
 #include "shell/kerberos/kerberos.h"
+#include "shell/kerberos/server_principal.h"
 #include "shell/tls/tls.h"
 
 namespace fairlead::shell {
@@ -25,7 +26,7 @@ base::Result<ClientLogin> ReadLogin(env::Loop& loop, const config::HadoopConf& c
   if (!out.credential.empty() && !CredentialToken(out.credential)) {
     conf.Refuse(kCredential, "this is no credential; 'fairlead credentials make' makes a file with one");
   }
-  if (IsHttpsOnly(conf) || conf.IsSet("fairlead.tls.ca")) {
+  if (TrustsByFile(conf)) {
     const auto disk = env_posix::MakePosixDisk();
     auto tls = OpenClientTls(conf, *disk);
     if (!tls.ok()) return tls.error();
@@ -38,6 +39,7 @@ base::Result<ClientLogin> ReadLogin(env::Loop& loop, const config::HadoopConf& c
                   "with Kerberos the resource manager shows by it who it is; write "
                   "SERVICE/_HOST@REALM as the resource manager has it");
     }
+    out.manager_server = ServerPrincipal(conf, kManagerPrincipal);
     base::Result<std::unique_ptr<env::Gss>> gss = env_kerberos::MakeGss(loop, {});
     if (!gss.ok()) return gss.error();
     out.gss = std::move(*gss);
@@ -69,7 +71,7 @@ endpoints::yarn::RpcUser UserOf(const std::string& user, std::string principal, 
 
 endpoints::yarn::RpcUser UserAt(const ClientLogin& login, const std::string& user) {
   if (login.manager_token) return {user, "", login.manager_token};
-  return UserOf(user, login.manager_principal, login.credential);
+  return UserOf(user, login.manager_server, login.credential);
 }
 
 }  // namespace fairlead::shell

@@ -28,6 +28,7 @@ env::Endpoint Connectable(env::Endpoint endpoint);
 struct ClientLogin {
   std::unique_ptr<env::Gss> gss;  // with the ticket of kinit; null without Kerberos
   std::string manager_principal;
+  std::string manager_server;  // what a manager may say it is: that, or a pattern
   /// Of the file of HADOOP_TOKEN_FILE_LOCATION, in place of a ticket.
   std::optional<endpoints::yarn::RpcToken> manager_token;
   std::string web_principal;  // "HTTP/_HOST@EXAMPLE.COM"; empty: pages take no ticket

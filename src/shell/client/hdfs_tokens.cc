@@ -15,6 +15,7 @@
 #include "shell/client/token_file.h"
 #include "shell/client/yarn_client.h"
 #include "shell/kerberos/kerberos.h"
+#include "shell/kerberos/server_principal.h"
 #include "wire/hadoop_rpc/security.h"
 
 namespace fairlead::shell {
@@ -40,7 +41,7 @@ class NameNodes {
       : services_(conf),
         user_(std::move(user)),
         loop_(loop),
-        principal_(conf.IsSet(kNameNodePrincipal) ? conf.String(kNameNodePrincipal) : ""),
+        principal_(ServerPrincipal(conf, kNameNodePrincipal)),
         given_(given),
         renewer_(Renewer(conf, login.manager_principal)),
         gss_(std::move(login.gss)),
@@ -104,14 +105,21 @@ base::Result<HdfsTokens> FetchHdfsTokens(const config::HadoopConf& conf, const s
   HdfsTokens out;
   const std::string standard = conf.IsSet("fs.defaultFS") ? conf.String("fs.defaultFS") : "";
   const bool has_standard = standard.starts_with("hdfs://");
-  if (!IsKerberos(conf) || (!has_standard && file_systems.empty())) return out;
+  if (!IsKerberos(conf)) return out;
+  const base::Result<endpoints::yarn::Credentials> given = ReadTokenFile();
+  if (!given.ok()) return given.error();
+  for (const auto& [alias, token] : given->tokens) {
+    if (endpoints::yarn::IsHdfsToken(token)) out.credentials.tokens[alias] = token;
+  }
+  if (!has_standard && file_systems.empty()) return out;
   const auto loop = env_posix::MakePosixLoop();
   base::Result<ClientLogin> login = ReadLogin(*loop, conf);
   if (!login.ok()) return login.error();
-  const base::Result<endpoints::yarn::Credentials> given = ReadTokenFile();
-  if (!given.ok()) return given.error();
   NameNodes name_nodes(conf, user, *loop, std::move(*login), *given);
   const auto add = [&](RpcToken token) {
+    for (const auto& [alias, one] : out.credentials.tokens) {
+      if (one == token) return;
+    }
     std::string alias = token.service;
     out.credentials.tokens[std::move(alias)] = std::move(token);
   };

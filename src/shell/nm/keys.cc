@@ -190,7 +190,11 @@ constexpr Key<NmSettings> kKeys[] = {
     KeyOf<&NmSettings::shuffle_stop_on_failure>("spark.yarn.shuffle.stopOnFailure",
                                                 "the agent ends when spark_shuffle cannot start"),
     By("yarn.nodemanager.principal", "none", "and `.keytab`: who the agent is ([Kerberos](kerberos.md))"),
-    By("yarn.resourcemanager.principal", "none", "and who the manager is"),
+    By("yarn.resourcemanager.principal", "none",
+       "and who the manager is; `.pattern`: [what it may say it is](kerberos.md#servers-by-a-pattern)"),
+    By("yarn.nm.liveness-monitor.expiry-interval-ms", "600000",
+       "with Kerberos: so long the manager keeps up an ended application's tokens; while its logs have not left, the "
+       "agent asks for more"),
     By("yarn.nodemanager.webapp.spnego-principal", "none",
        "and `.spnego-keytab-file`: whose tickets the web port takes ([Kerberos](kerberos.md))"),
 };

@@ -54,12 +54,16 @@ uint16_t LastPort(env::Store& store, const std::string& service) {
   return 0;
 }
 
+/// As many reducers as without TLS, whose sessions take memory.
+constexpr size_t kBytesOfSessions = size_t{96} << 20;
+
 base::Result<std::unique_ptr<process::nm::AuxService>> StartMapReduce(const AuxServiceSetting& service,
                                                                       env_posix::PosixLoop& loop, env::Net& net,
                                                                       env::Disk& disk, env::Store& store, env::Log& log,
-                                                                      const process::nm::NodeDirs& dirs) {
+                                                                      const process::nm::NodeDirs& dirs, bool tls) {
   using process::nm::MapReduceShuffle;
   MapReduceShuffle::Options options;
+  if (tls) options.peers.bytes_max = kBytesOfSessions;
   options.service_name = service.name;
   options.listen = service.listen;
   if (service.listen.port == 0) options.listen.port = LastPort(store, service.name);
@@ -89,7 +93,7 @@ base::Result<AuxServices> StartAuxServices(const NmSettings& settings, const con
   for (const AuxServiceSetting& service : settings.services) {
     auto started = service.kind == AuxServiceSetting::Kind::kSparkShuffle
                        ? StartSpark(service, settings, conf, logged, log)
-                       : StartMapReduce(service, loop, map_outputs, disk, store, log, dirs);
+                       : StartMapReduce(service, loop, map_outputs, disk, store, log, dirs, settings.map_outputs_https);
     if (!started) return base::Error{service.name + ": " + started.error().message};
     services.push_back(std::move(*started));
   }

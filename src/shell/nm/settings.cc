@@ -23,6 +23,7 @@
 #include "shell/base/token_hmac.h"
 #include "shell/callers/callers.h"
 #include "shell/callers/credential.h"
+#include "shell/kerberos/server_principal.h"
 #include "shell/nm/file_url.h"
 #include "shell/nm/keys.h"
 #include "shell/tls/tls.h"
@@ -154,8 +155,10 @@ void ReadSecurity(const HadoopConf& conf, NmSettings& out) {
   constexpr const char* kShuffleTls = "mapreduce.shuffle.ssl.enabled";
   out.map_outputs_https = conf.Bool(kShuffleTls, false);
   // What is missing is an error now.
-  if (out.web_security.https) ReadServerTls(conf);
-  if (out.map_outputs_https) ReadServerTls(conf, kShuffleTls);
+  if (out.web_security.https || out.map_outputs_https) {
+    const TlsFiles tls = ReadServerTls(conf, out.map_outputs_https ? kShuffleTls : "yarn.http.policy");
+    out.warnings.insert(out.warnings.end(), tls.warnings.begin(), tls.warnings.end());
+  }
   out.web_identity = ReadWebIdentity(conf, "yarn.nodemanager.webapp", out.web.host, out.web_security, out.warnings);
   ReadCallers(conf, out.web_security, out.warnings);
   out.manager.credential = CredentialSource(conf, CredentialPath("node"));
@@ -163,7 +166,8 @@ void ReadSecurity(const HadoopConf& conf, NmSettings& out) {
   if (!IsKerberos(conf)) return;
   // The machine's own name, wherever the agent listens (NodeManager.doSecureLogin): nobody asks for tickets for a node.
   out.kerberos = ReadDaemonIdentity(conf, "yarn.nodemanager", "");
-  out.manager.manager_principal = conf.String(kManagerPrincipal, "");
+  out.manager.manager_principal = ServerPrincipal(conf, kManagerPrincipal);
+  out.manager.logs.tokens_kept = conf.Time("yarn.nm.liveness-monitor.expiry-interval-ms", base::Duration::Seconds(600));
   if (out.manager.manager_principal.empty()) {
     conf.Refuse(kManagerPrincipal, "the resource manager shows by it who it is; write SERVICE/_HOST@REALM");
   }

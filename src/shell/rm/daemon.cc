@@ -157,7 +157,9 @@ void Observe(Daemon& daemon, const RmSettings& settings, process::rm::ResourceMa
     if (!found) return found.error();
     return process::rm::KeptJournal::Span{found->begins(), found->ends};
   };
-  kept.tell = [file](base::WallTime at, const std::string& target) { return TellPast(file, at, target); };
+  kept.tell = [file](base::WallTime at, const std::string& target, const std::function<bool()>& ended) {
+    return TellPast(file, at, target, ended);
+  };
   kept.facts = [&daemon, most = settings.journal_bytes_max,
                 directory = settings.state_directory]() -> std::optional<process::rm::JournalFacts> {
     if (!daemon.journal) return {};
@@ -313,6 +315,7 @@ process::rm::LeadershipOptions Membership(Daemon& daemon, const RmSettings& sett
   Secure(daemon, options.security);
   // Whoever has it can change the state itself.
   if (options.security.web.callers) options.security.members_secret = settings.ha->elector.identity;
+  options.manager_server = settings.ha->principal;
   options.admin_of = settings.ha->admin;
   options.admin_acl = settings.manager.admin_acl;
   options.groups_of = settings.manager.groups_of;

@@ -16,6 +16,7 @@ struct HaSettings {
   env_zookeeper::ElectorOptions elector;       // zk-address, zk-timeout-ms, zk-auth, cluster-id
   std::map<std::string, env::Endpoint> admin;  // of every member
   std::map<std::string, env::Endpoint> web;    // the same
+  std::string principal;                       // which one a member may say it has, or a pattern; empty: no Kerberos
 };
 
 /// None when the manager runs alone (yarn.resourcemanager.ha.enabled is false), or when something of it was refused

@@ -108,6 +108,13 @@ constexpr Key<RmSettings> kKeys[] = {
         "where nobody answers, a submission is tried again after so long"),
     KeyOf<&RmSettings::manager, &Manager::renewal, &RenewalTimes::tries>(
         "yarn.resourcemanager.delegation-token-renewer.thread-retry-max-attempts", "and so often", Range{1, 1000}),
+    KeyOf<&RmSettings::manager, &Manager::renewal, &RenewalTimes::always_cancel>(
+        "yarn.resourcemanager.delegation-token.always-cancel",
+        "tokens end with their applications, whatever these say of that"),
+    KeyOf<&RmSettings::manager, &Manager::renewal, &RenewalTimes::cancel_look>(
+        "yarn.resourcemanager.delayed.delegation-token.removal-interval-ms",
+        "with log aggregation tokens end at the first look after `yarn.nm.liveness-monitor.expiry-interval-ms`: time "
+        "between two looks"),
     By("yarn.resourcemanager.proxy-user-privileges.enabled", "false",
        "HDFS tokens that near their greatest life are got anew [in the name of their "
        "users](kerberos.md#tokens-beyond-their-life)"),
@@ -145,6 +152,9 @@ constexpr Key<RmSettings> kKeys[] = {
        "say "
        "where its name nodes are"),
     By("mapreduce.jobhistory.principal", "none", "whose tokens of the history server are renewed"),
+    By("yarn.resourcemanager.principal.pattern", "none",
+       "[what another manager may say it is](kerberos.md#servers-by-a-pattern); "
+       "`dfs.namenode.kerberos.principal.pattern` and `mapreduce.jobhistory.principal.pattern` likewise"),
     KeyOf<&RmSettings::manager, &Manager::security, &PortSecurity::filters_lists>(
         "yarn.webapp.filter-entity-list-by-user",
         "lists of applications (REST, RPC, pages) have those alone that the caller may see"),

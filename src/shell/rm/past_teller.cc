@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "base/text.h"
+#include "env/timer.h"
 #include "env_posix/posix_loop.h"
 
 namespace fairlead::shell {
@@ -16,6 +17,8 @@ namespace {
 
 constexpr uint64_t kDocumentBytesMax = uint64_t{64} << 20;
 constexpr uint64_t kComplaintBytesMax = 64 << 10;
+/// Whether it is to give up.
+constexpr base::Duration kLookEvery = base::Duration::Millis(100);
 constexpr int kLowPriority = 10;  // masters and nodes do not wait for it
 // Of the commands: docs/commands.md.
 constexpr int kUsageExit = 2;
@@ -40,14 +43,15 @@ struct MemoryFile {
 
 }  // namespace
 
-base::Result<std::string> TellPast(const std::string& journal, base::WallTime at, const std::string& target) {
+base::Result<std::string> TellPast(const std::string& journal, base::WallTime at, const std::string& target,
+                                   const std::function<bool()>& given_up, const std::string& program) {
   const auto document = MemoryFile::Make();
   if (!document) return document.error();
   const auto complaint = MemoryFile::Make();
   if (!complaint) return complaint.error();
   const auto loop = env_posix::MakePosixLoop();
   env::SpawnRequest request;
-  request.argv = {"/proc/self/exe", "replay", journal, "--at", std::to_string(at.ms), "--document=" + target};
+  request.argv = {program, "replay", journal, "--at", std::to_string(at.ms), "--document=" + target};
   request.directory = "/";
   request.stdout_path = document->path;
   request.stderr_path = complaint->path;
@@ -58,11 +62,17 @@ base::Result<std::string> TellPast(const std::string& journal, base::WallTime at
   });
   if (!child) return child.error();
   (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(*child), kLowPriority);
-  loop->After(kPastMost, [&] { (void)loop->Signal(*child, SIGKILL); });
+  env::Timer look(*loop);
+  const std::function<void()> look_again = [&] {
+    if (given_up()) return (void)loop->Signal(*child, SIGKILL);
+    look.After(kLookEvery, look_again);
+  };
+  look_again();
   loop->Run();
   const auto disk = env_posix::MakePosixDisk();
   if (ended.code == 0 && ended.signal == 0) return disk->ReadFile(document->path, kDocumentBytesMax);
-  if (ended.signal == SIGKILL) return base::Error{"what was then took more than a minute; ask by fairlead replay"};
+  if (ended.signal == SIGKILL)
+    return base::Error{"what was then takes longer than a question may; ask by fairlead replay", ETIMEDOUT};
   const auto said = disk->ReadFile(complaint->path, kComplaintBytesMax);
   if (!said || said->empty()) return base::Error{"the process that reads the journal has ended by itself"};
   return base::Error{base::VisibleText(base::Trimmed(*said)), ErrnoOf(ended)};

@@ -120,6 +120,19 @@ base::Result<QueueEdit> EditQueueFile(const SettingsSource& source, const std::s
   return edit;
 }
 
+namespace {
+
+/// The one that reads a file with such a first element: `own` where it does, or where it is none of Hadoop's.
+const profiles::Profile& ReaderOf(std::string_view text, const profiles::Profile& own) {
+  const bool fair = text.find("<allocations") != text.npos;
+  const bool capacity = !fair && text.find("<configuration") != text.npos;
+  if (!fair && !capacity) return own;
+  const profiles::Profile* reader = profiles::Find(capacity ? "yarn-capacity" : "yarn-fair");
+  return reader == nullptr || &reader->queue_file == &own.queue_file ? own : *reader;
+}
+
+}  // namespace
+
 base::Result<model::QueueTree> ParseQueueText(const SettingsSource& source, const std::string& text) {
   const base::Result<config::Settings> settings = LoadSettings(source);
   if (!settings.ok()) return base::Error{settings.error().message};
@@ -128,10 +141,11 @@ base::Result<model::QueueTree> ParseQueueText(const SettingsSource& source, cons
   const base::Error many{"it has more than 10,000 queues: of so many nobody may ask; the manager itself takes them"};
   // Before it is read: two megabytes may have 100,000 queues, each of some kilobytes.
   if (QueueTags(text) > kQueuesAskedMost) return many;
+  const profiles::Profile& reader = settings->queues ? **profile : ReaderOf(text, **profile);
   std::vector<std::string> warnings;
-  auto tree = Parse(*settings, **profile, "the file", text, warnings);
+  auto tree = Parse(*settings, reader, "the file", text, warnings);
   if (tree.ok() && tree->queues.size() > kQueuesAskedMost) return many;
-  return Checked(*settings, **profile, std::move(tree));
+  return Checked(*settings, reader, std::move(tree));
 }
 
 base::Status WriteQueueFile(const QueueEdit& edit) {

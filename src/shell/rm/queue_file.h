@@ -15,7 +15,8 @@ namespace fairlead::shell {
 base::Result<process::rm::QueueEdit> EditQueueFile(const SettingsSource& source, const std::string& file,
                                                    const process::rm::QueueChange& change);
 
-/// The queues of such a file's text, that somebody asks about, checked as a refresh checks it. Error: what would be
+/// The queues of such a file's text, that somebody asks about, checked as a refresh checks it. An XML file of another
+/// of Hadoop's schedulers is read in its own form, and checked by yarn-fair or yarn-capacity. Error: what would be
 /// refused, or more than 10,000 queues.
 base::Result<model::QueueTree> ParseQueueText(const SettingsSource& source, const std::string& text);
 

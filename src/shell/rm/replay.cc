@@ -1,5 +1,6 @@
 #include "shell/rm/replay.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -139,36 +140,100 @@ base::Status RmReplay::Take(const JournalBatch& batch) {
   return {};
 }
 
-base::Result<std::unique_ptr<RmReplay>> WalkRm(env::Disk& disk, std::span<const Segment> files, const Walk& walk) {
-  std::unique_ptr<RmReplay> replay;
-  uint64_t done = 0;
-  for (const Segment& file : files) {
-    auto open = OpenSegment::Read(disk, file.path);
+namespace {
+
+/// A walk through several files.
+class Walker {
+ public:
+  Walker(env::Disk& disk, const Walk& walk) : disk_(disk), walk_(walk) {}
+
+  base::Result<std::unique_ptr<RmReplay>> Through(std::span<const Segment> files) {
+    from_ = files.front().begins;
+    for (size_t i = 0; i < files.size() && !stopped_; ++i) {
+      const base::Status whole = Through(files[i], i == 0);
+      if (whole) continue;
+      if (!walk_.hole) return whole.error();
+      broken_ += (broken_.empty() ? "" : "; ") + whole.error().message;
+    }
+    if (!replay_) return base::Error{broken_};
+    if (!broken_.empty()) TellHole({INT64_MAX});
+    return std::move(replay_);
+  }
+
+ private:
+  /// From the last batch on.
+  void TellHole(base::WallTime to) {
+    walk_.hole({replay_ ? std::max(replay_->wall(), from_) : from_, to, broken_});
+    broken_.clear();
+  }
+
+  /// Error: why it, or the rest of it, cannot be told of.
+  base::Status Through(const Segment& file, bool first) {
+    auto open = OpenSegment::Read(disk_, file.path);
     if (!open) return open.error();
     JournalReader& reader = open->reader;
-    const auto wrong = [&](const std::string& why) { return base::Error{file.path + ": " + why}; };
-    auto begun = RmReplay::Begin(reader.header(), walk.decided);
-    if (!begun) return wrong(begun.error().message);
-    replay = *std::move(begun);
-    if (walk.begun && replay->machine() != nullptr) walk.begun(*replay, file.begins);
+    stopped_ = !first && file.begins > walk_.until;
+    auto begun = stopped_ ? std::unique_ptr<RmReplay>() : RmReplay::Begin(reader.header(), walk_.decided);
+    if (!begun) return base::Error{file.path + ": " + begun.error().message};
+    if (replay_ && broken_.empty()) broken_ = Missing(file, reader.header());
+    if (!broken_.empty() && !walk_.hole) return base::Error{broken_};
+    if (!broken_.empty() && (replay_ || !stopped_)) TellHole(file.begins);
+    if (stopped_) return {};
+    replay_ = *std::move(begun);
+    from_ = file.begins;
+    if (walk_.begun && replay_->machine() != nullptr) walk_.begun(*replay_, file.begins);
+    if (const base::Status whole = Batches(reader); !whole) {
+      return base::Error{file.path + ": " + whole.error().message};
+    }
+    last_ = file.path + ": what follows its last batch is missing" +
+            (reader.torn_tail() ? ", from byte " + std::to_string(reader.position()) + " of it on" : "");
+    done_ += open->bytes->size();
+    return {};
+  }
+
+  /// Why the file does not go on from the machine as it is; empty: it does.
+  std::string Missing(const Segment& file, const JournalHeader& header) const {
+    if (!file.before.empty()) return file.before;
+    if (header.state.empty()) return "";  // a manager's start
+    const auto* machine = replay_->machine();
+    return machine != nullptr && machine->StateHash() == header.state_hash ? "" : last_;
+  }
+
+  base::Status Batches(JournalReader& reader) {
     JournalBatch batch;
     for (int64_t number = 0;; ++number) {
       const auto more = reader.Next(batch);
-      if (!more) return wrong(more.error().message);
-      if (!*more) break;
-      if (batch.wall > walk.until) return replay;
+      if (!more) return more.error();
+      stopped_ = *more && batch.wall > walk_.until;
+      if (!*more || stopped_) return {};
       const auto name = [&] { return "batch " + std::to_string(number); };
-      if (const base::Status taken = replay->Take(batch); !taken) return wrong(name() + ": " + taken.error().message);
-      if (!replay->same()) {
-        return wrong("from " + name() + " on this build decides otherwise than the one that wrote it, " +
-                     reader.header().build + "; 'fairlead replay FILE' shows it");
+      if (const base::Status taken = replay_->Take(batch); !taken) {
+        return base::Error{name() + ": " + taken.error().message};
       }
-      if (walk.see && !walk.see(*replay)) return replay;
-      if (walk.progress) walk.progress(done + reader.position());
+      if (!replay_->same()) {
+        return base::Error{"from " + name() + " on this build decides otherwise than the one that wrote it, " +
+                           reader.header().build + "; 'fairlead replay FILE' shows it"};
+      }
+      stopped_ = walk_.see && !walk_.see(*replay_);
+      if (stopped_) return {};
+      if (walk_.progress) walk_.progress(done_ + reader.position());
     }
-    done += open->bytes->size();
   }
-  return replay;
+
+  env::Disk& disk_;
+  const Walk& walk_;
+  std::unique_ptr<RmReplay> replay_;
+  base::WallTime from_;  // where the file that it is in begins
+  std::string broken_;   // why something is missing behind it; empty: nothing is known to be
+  std::string last_;     // the words where the next file shows that something is
+  bool stopped_ = false;
+  uint64_t done_ = 0;
+};
+
+}  // namespace
+
+base::Result<std::unique_ptr<RmReplay>> WalkRm(env::Disk& disk, std::span<const Segment> files, const Walk& walk) {
+  return Walker(disk, walk).Through(files);
 }
 
 base::Result<ReplayResult> ReplayRm(JournalReader& journal, const ReplayWatch& watch) {

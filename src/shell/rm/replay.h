@@ -73,11 +73,16 @@ struct Walk {
   std::function<void(const RmReplay&, base::WallTime)> begun;
   /// After each batch; false: that is enough.
   std::function<bool(const RmReplay&)> see;
+  /// Between what it goes through something is missing: a file is damaged or cut, another build's, or not there. It
+  /// goes on with the state of the next file. Empty: that is an error.
+  std::function<void(const Hole&)> hole;
   /// Bytes of all files that are done.
   std::function<void(uint64_t bytes)> progress;
 };
-/// Goes through one file or several that follow each other, and gives the machine as it is where it stopped. Error: a
-/// file cannot be read or replayed, or this build decides otherwise; it names the file.
+/// Goes through one file or several that follow each other, and gives the machine as it is where it stopped. A file
+/// that begins behind Walk::until is only asked whether it goes on from there. Error: a file cannot be read or
+/// replayed, or this build decides otherwise, and nobody hears of holes or nothing could be replayed at all; it names
+/// the file.
 base::Result<std::unique_ptr<RmReplay>> WalkRm(env::Disk& disk, std::span<const Segment> files, const Walk& walk);
 
 struct ReplayResult {

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "base/bytes.h"
 #include "base/stored.h"
 #include "env_sim/world.h"
 #include "process/rm/test_outside.h"
@@ -143,6 +146,154 @@ TEST_F(PastTest, AnotherBuildsStateAndOtherDecisionsAreNamed) {
   EXPECT_THAT(change([](JournalHeader& header) { header.state.clear(); }, 0), HasSubstr("does not begin with a start"));
   EXPECT_THAT(change([](JournalHeader& header) { header.configuration = "x"; }, 0), HasSubstr("the configuration"));
   EXPECT_THAT(change([](JournalHeader&) {}, 1), HasSubstr("/j/other: from batch 0 on this build decides otherwise"));
+}
+
+/// Three files: one job's life in each of the first two, and the end of the second one's in the last.
+class DamagedPastTest : public PastTest {
+ protected:
+  DamagedPastTest() {
+    world_.AddNode(10, "n1", 4096, 4);
+    world_.AddNode(20, "n2", 4096, 4);
+    first_ = RunOne(1000);
+    BeginSegment();
+    EndOne(8000, first_);
+    second_ = RunOne(100'000);
+    BeginSegment();
+    world_.Do(200'000, model::rm::Tick{});
+    EndOne(210'000, second_);
+    (void)Kept();
+  }
+  /// The bytes of a file, and where each record of it begins.
+  void Change(const std::string& path, const std::function<void(std::string&, const std::vector<size_t>&)>& change) {
+    std::string bytes = *disk().ReadFile(path);
+    std::vector<size_t> records;
+    for (size_t at = 8; at < bytes.size(); at += 8 + base::BigEndian<uint32_t>(std::string_view(bytes).substr(at))) {
+      records.push_back(at);
+    }
+    change(bytes, records);
+    ASSERT_TRUE(disk().WriteFileAtomically(path, bytes).ok());
+  }
+  /// Walks through all, and has the holes.
+  std::unique_ptr<RmReplay> WalkAll(Walk walk = {}) {
+    holes_.clear();
+    walk.hole = [this](const Hole& hole) { holes_.push_back(hole); };
+    auto walked = WalkRm(disk(), Kept().files, walk);
+    EXPECT_TRUE(walked.ok()) << walked.error().message;
+    return walked.ok() ? *std::move(walked) : nullptr;
+  }
+
+  model::ApplicationId first_, second_;
+  std::vector<Hole> holes_;
+};
+
+TEST_F(DamagedPastTest, WhatIsWholeHasNoHole) {
+  EXPECT_EQ(WalkAll()->machine()->StateHash(), rm_.StateHash());
+  EXPECT_TRUE(holes_.empty());
+}
+
+TEST_F(DamagedPastTest, BehindADamagedBatchIsAHoleUpToTheNextFile) {
+  Change("/j/rm.journal.2", [](std::string& bytes, const auto& records) { bytes[records[3] + 12] ^= 1; });
+  EXPECT_EQ(WalkAll()->machine()->StateHash(), rm_.StateHash());
+  ASSERT_EQ(holes_.size(), 1u);
+  EXPECT_THAT(holes_[0].why, HasSubstr("/j/rm.journal.2: record 3 at byte "));
+  EXPECT_EQ(holes_[0].to.ms, kEpochMs + 200'000);
+  EXPECT_GT(holes_[0].from.ms, kEpochMs + 4000);
+  EXPECT_LT(holes_[0].from.ms, kEpochMs + 100'000);
+  // None where nobody asks for holes: an error.
+  EXPECT_FALSE(WalkRm(disk(), Kept().files, {}).ok());
+}
+
+TEST_F(DamagedPastTest, AFileThatIsCutOrHasAWrongLengthIsFoundByTheNextOnesState) {
+  std::string whole = *disk().ReadFile("/j/rm.journal.2");
+  Change("/j/rm.journal.2", [](std::string& bytes, const auto& records) { bytes.resize(records[5]); });
+  (void)WalkAll();
+  ASSERT_EQ(holes_.size(), 1u);
+  EXPECT_THAT(holes_[0].why, HasSubstr("/j/rm.journal.2: what follows its last batch is missing"));
+  ASSERT_TRUE(disk().WriteFileAtomically("/j/rm.journal.2", whole).ok());
+  Change("/j/rm.journal.2", [](std::string& bytes, const auto& records) { bytes[records[5] + 1] ^= 1; });
+  (void)WalkAll();
+  ASSERT_EQ(holes_.size(), 1u);
+  EXPECT_THAT(holes_[0].why, HasSubstr("last batch is missing, from byte "));
+  // A moment in the hole has one, too; one before and one behind have none.
+  for (const auto& [ms, holes] : {std::pair(4500, 0), {150'000, 1}, {200'000, 0}}) {
+    const base::WallTime at{kEpochMs + ms};
+    const Segments kept = Kept();
+    Walk walk;
+    walk.until = at;
+    int64_t seen = 0;
+    walk.hole = [&](const Hole&) { ++seen; };
+    ASSERT_TRUE(WalkRm(disk(), kept.From(at), walk).ok());
+    EXPECT_EQ(seen, holes) << ms;
+  }
+}
+
+TEST_F(DamagedPastTest, AFileOfAnotherBuildIsAHoleFromItsBeginningOn) {
+  Journal whole = *ParseJournal(*disk().ReadFile("/j/rm.journal.2"));
+  for (JournalBatch& batch : whole.batches) ++batch.effect_hash;
+  ASSERT_TRUE(disk().RemoveTree("/j/rm.journal.2").ok());
+  auto other =
+      JournalWriter::Open(machine_.loop(), disk(), "/j/rm.journal.2", whole.header, 1 << 24, [](const auto&) {});
+  for (const JournalBatch& batch : whole.batches) (*other)->Append(batch);
+  (*other)->Flush();
+  (void)WalkAll();
+  ASSERT_EQ(holes_.size(), 1u);
+  EXPECT_THAT(holes_[0].why, HasSubstr("/j/rm.journal.2: from batch 0 on this build decides otherwise"));
+  EXPECT_EQ(holes_[0].from, Kept().files[1].begins);
+}
+
+TEST_F(DamagedPastTest, AFileThatIsGoneIsAHole) {
+  ASSERT_TRUE(disk().RemoveTree("/j/rm.journal.2").ok());
+  (void)WalkAll();
+  ASSERT_EQ(holes_.size(), 1u);
+  EXPECT_EQ(holes_[0].why, "/j/rm.journal.1: what follows its last batch is missing");
+  EXPECT_EQ(holes_[0].from.ms, kEpochMs + 4000);
+  EXPECT_EQ(holes_[0].to.ms, kEpochMs + 200'000);
+}
+
+TEST_F(DamagedPastTest, WhereNothingCanBeReadItIsAnErrorAndEachFileIsNamed) {
+  for (const char* file : {"/j/rm.journal.1", "/j/rm.journal.2"}) ASSERT_TRUE(disk().RemoveTree(file).ok());
+  Journal whole = *ParseJournal(*disk().ReadFile("/j/rm.journal"));
+  ++whole.header.state_hash;
+  ASSERT_TRUE(disk().RemoveTree("/j/rm.journal").ok());
+  auto other = JournalWriter::Open(machine_.loop(), disk(), "/j/rm.journal", whole.header, 1 << 24, [](const auto&) {});
+  for (const JournalBatch& batch : whole.batches) (*other)->Append(batch);
+  (*other)->Flush();
+  Walk walk;
+  walk.hole = [](const Hole&) {};
+  const auto walked = WalkRm(disk(), FindSegments(disk(), "/j")->files, walk);
+  ASSERT_FALSE(walked.ok());
+  EXPECT_THAT(walked.error().message,
+              HasSubstr("/j/rm.journal: the state that it begins with is not one of this build"));
+}
+
+TEST_F(DamagedPastTest, AStoryGoesOnBehindAHoleAndTellsOfIt) {
+  Change("/j/rm.journal.2", [](std::string& bytes, const auto& records) { bytes[records[3] + 12] ^= 1; });
+  Story first(first_), second(second_);
+  Walk walk;
+  walk.decided = [&](const RmReplay& replay, base::WallTime wall, const auto& effects) {
+    for (Story* story : {&first, &second}) story->Decided(replay, wall, effects);
+  };
+  walk.begun = [&](const RmReplay& replay, base::WallTime) {
+    for (Story* story : {&first, &second}) story->Begin(replay);
+  };
+  walk.see = [&](const RmReplay& replay) {
+    for (Story* story : {&first, &second}) (void)story->See(replay);
+    return true;
+  };
+  walk.hole = [&](const Hole& hole) {
+    for (Story* story : {&first, &second}) story->Miss(hole);
+  };
+  ASSERT_TRUE(WalkRm(disk(), Kept().files, walk).ok());
+  const auto tells = [](const Story& story) {
+    return std::ranges::count(story.Chapters(), Chapter::Kind::kMissing, &Chapter::kind);
+  };
+  EXPECT_TRUE(first.found());
+  EXPECT_EQ(tells(first), 1);
+  ASSERT_TRUE(first.ended());
+  EXPECT_LT(first.Chapters().back().from.ms, kEpochMs + 100'000) << "it ended in the hole, not behind it";
+  EXPECT_TRUE(second.ended());
+  EXPECT_TRUE(second.Chapters().front().before) << "it came in the hole";
+  EXPECT_EQ(tells(second), 0) << "before it is known nothing of it is missing";
 }
 
 TEST_F(PastTest, AStoryHasALifeInOrder) {

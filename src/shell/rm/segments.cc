@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "base/bytes.h"
 
@@ -54,7 +55,12 @@ base::Result<std::vector<std::string>> Files(env::Disk& disk, const std::string&
     now |= file.name == name;
   }
   std::vector<std::string> found;
-  for (auto& [number, file] : older) found.push_back(std::move(file));
+  for (auto& [number, file] : older) {
+    if (number != older.begin()->first && !older.contains(number - 1)) {
+      found.push_back(folder + name + "." + std::to_string(number - 1));  // which is not there
+    }
+    found.push_back(std::move(file));
+  }
   if (now) found.push_back(folder + name);
   if (!found.empty()) return found;
   if (!there.ok()) return missing();
@@ -64,7 +70,7 @@ base::Result<std::vector<std::string>> Files(env::Disk& disk, const std::string&
 /// The first batch alone: a header can hold a large state, which is passed over.
 base::Result<std::optional<JournalBatch>> FirstBatch(env::Disk& disk, const std::string& path) {
   const auto file = disk.OpenForReading(path);
-  if (!file) return file.error();
+  if (!file) return file.error().code == ENOENT ? base::Error{"it is not there"} : file.error();
   const auto size = (*file)->Size();
   if (!size) return size.error();
   std::string text;
@@ -88,17 +94,18 @@ base::Result<std::optional<JournalBatch>> FirstBatch(env::Disk& disk, const std:
   JournalBatch batch;
   const auto found = JournalReader::OfRecords(text).Next(batch);
   if (!found) return found.error();
-  if (!*found) return std::optional<JournalBatch>();
-  return std::optional(std::move(batch));
+  if (*found) return std::optional(std::move(batch));
+  if (first + 8 + length < *size) return base::Error{"its first batch is damaged"};
+  return std::optional<JournalBatch>();
 }
 
 }  // namespace
 
 bool Segments::Keeps(base::WallTime at) const { return at >= begins() && at.ms <= ends.ms + kQuietMs; }
 
-const Segment& Segments::At(base::WallTime at) const {
+std::span<const Segment> Segments::From(base::WallTime at) const {
   const auto later = std::find_if(files.rbegin(), files.rend(), [&](const Segment& one) { return one.begins <= at; });
-  return later == files.rend() ? files.front() : *later;
+  return std::span(files).last(later == files.rend() ? files.size() : static_cast<size_t>(later - files.rbegin()) + 1);
 }
 
 base::Result<OpenSegment> OpenSegment::Read(env::Disk& disk, const std::string& path) {
@@ -114,19 +121,28 @@ base::Result<Segments> FindSegments(env::Disk& disk, const std::string& path) {
   const auto files = Files(disk, path);
   if (!files) return files.error();
   Segments found;
+  const auto leave_out = [&](const std::string& why) {
+    found.left_out.push_back(why);
+    found.behind = why;
+  };
   for (const std::string& file : *files) {
     const auto first = FirstBatch(disk, file);
-    if (!first) found.left_out.push_back(file + ": " + first.error().message);
+    if (!first) leave_out(file + ": " + first.error().message);
+    if (!first || !*first) continue;
     const auto size = disk.Stat(file);
-    if (first && *first) found.files.push_back({file, (*first)->wall, size.ok() ? size->size : 0});
+    found.files.push_back({file, (*first)->wall, size.ok() ? size->size : 0, std::exchange(found.behind, {})});
   }
-  if (found.files.empty() && !found.left_out.empty()) return base::Error{found.left_out.back()};
-  if (found.files.empty()) return base::Error{path + " has nothing in it yet"};
-  auto last = OpenSegment::Read(disk, found.files.back().path);
-  if (!last) return last.error();
-  const auto end = last->reader.Last();
-  found.ends = end ? end->wall : found.files.back().begins;
-  return found;
+  for (; !found.files.empty(); found.files.pop_back()) {
+    auto last = OpenSegment::Read(disk, found.files.back().path);
+    if (last) {
+      const auto end = last->reader.Last();
+      found.ends = end ? end->wall : found.files.back().begins;
+      return found;
+    }
+    leave_out(last.error().message);
+  }
+  if (!found.left_out.empty()) return base::Error{found.left_out.back()};
+  return base::Error{path + " has nothing in it yet"};
 }
 
 }  // namespace fairlead::shell

@@ -95,6 +95,36 @@ TEST_F(SegmentsTest, WhatCannotBeReadIsLeftOutAndNamed) {
   EXPECT_EQ(found.left_out[1], "/state/rm.journal.2: the journal ends inside its header");
 }
 
+TEST_F(SegmentsTest, ADamagedFirstBatchIsNotPassedOverInSilence) {
+  Change("/state/rm.journal.2",
+         [](std::string& bytes) { bytes[8 + 8 + base::BigEndian<uint32_t>(bytes.substr(8)) + 12] ^= 1; });
+  const Segments found = Find("/state");
+  ASSERT_EQ(found.files.size(), 2u);
+  EXPECT_EQ(found.left_out, std::vector<std::string>{"/state/rm.journal.2: its first batch is damaged"});
+  EXPECT_EQ(found.files[0].before, "");
+  EXPECT_EQ(found.files[1].before, found.left_out[0]) << "what it goes on from is not there";
+}
+
+TEST_F(SegmentsTest, AFileThatIsGoneFromTheMiddleIsNamed) {
+  ASSERT_TRUE(disk().Rename("/state/rm.journal.2", "/state/rm.journal.3").ok());
+  const Segments found = Find("/state");
+  ASSERT_EQ(found.files.size(), 3u);
+  ASSERT_EQ(found.left_out.size(), 1u);
+  EXPECT_EQ(found.left_out[0], "/state/rm.journal.2: it is not there");
+  EXPECT_EQ(found.files[1].before, found.left_out[0]);
+}
+
+TEST_F(SegmentsTest, WhereTheLastFileIsDamagedTheOthersAreThere) {
+  Change("/state/rm.journal", [](std::string& bytes) { bytes[100] ^= 1; });
+  const Segments found = Find("/state");
+  ASSERT_EQ(found.files.size(), 2u);
+  EXPECT_EQ(found.ends.ms, 109);
+  ASSERT_EQ(found.left_out.size(), 1u);
+  EXPECT_EQ(found.left_out[0],
+            "/state/rm.journal: record 0 at byte 8 cannot be read: its checksum does not match: it is damaged");
+  EXPECT_EQ(found.behind, found.left_out[0]);
+}
+
 TEST_F(SegmentsTest, WhatIsNoJournalIsRefused) {
   EXPECT_EQ(Refused("/nowhere"), "there is no /nowhere");
   EXPECT_EQ(Refused("/state/rm.journal.9"), "there is no /state/rm.journal.9");

@@ -22,6 +22,7 @@
 #include "shell/base/token_hmac.h"
 #include "shell/base/view_access.h"
 #include "shell/callers/callers.h"
+#include "shell/kerberos/server_principal.h"
 #include "shell/rm/keys.h"
 #include "shell/rm/rack_lookup.h"
 #include "shell/rm/token_issuers.h"
@@ -157,7 +158,7 @@ void ReadSecurity(const HadoopConf& conf, RmSettings& out) {
       ReadWebIdentity(conf, "yarn.resourcemanager.webapp", out.web.host, manager.security.web, out.warnings);
   manager.security.web.https = IsHttpsOnly(conf);
   manager.security.web.strict_transport = StrictTransport(conf);
-  if (manager.security.web.https) ReadServerTls(conf);  // what is missing is an error now
+  if (manager.security.web.https) std::ranges::move(ReadServerTls(conf).warnings, std::back_inserter(out.warnings));
   ReadCallers(conf, manager.security.web, out.warnings);
   if (manager.security.web.callers && out.ha && out.ha->elector.identity.empty()) {
     conf.Refuse("hadoop.zk.auth",
@@ -167,6 +168,8 @@ void ReadSecurity(const HadoopConf& conf, RmSettings& out) {
   if (!IsKerberos(conf)) return;
   out.kerberos = ReadDaemonIdentity(conf, "yarn.resourcemanager", manager.ports.client.host);
   manager.security.manager_principal = out.kerberos->principal;
+  const std::string of_managers = ServerPrincipal(conf, kManagerPrincipal);
+  if (out.ha) out.ha->principal = of_managers;
   manager.security.node_principal = conf.String(kNodePrincipal, "");
   manager.token_issuers = ReadTokenIssuers(conf);
   if (manager.security.node_principal.empty()) {

@@ -252,7 +252,18 @@ void Story::Meet(const fairlead::rm::App& app, bool before) {
 
 void Story::Begin(const RmReplay& replay) {
   const auto* app = replay.machine()->core().FindApp(id_);
-  if (app != nullptr && !found_ && app->state != State::kNew) Meet(*app, true);
+  if (app == nullptr || app->state == State::kNew) return;
+  if (!found_) Meet(*app, true);
+  running_ = running_ || fairlead::rm::Core::VisibleState(*app) == State::kRunning;
+}
+
+void Story::Miss(const Hole& hole) {
+  if (!found_ || ended_) return;
+  EndWait(hole.from);
+  Chapter& missing = Add(Kind::kMissing, hole.from);
+  if (hole.to.ms != INT64_MAX) missing.to = hole.to;
+  missing.detail = hole.why;
+  emptied_.clear();
 }
 
 void Story::TellActs(const RmReplay& replay) {
@@ -293,7 +304,9 @@ bool Story::See(const RmReplay& replay) {
     return true;
   }
   EndWait(now);
-  Chapter& end = Add(Kind::kEnded, now, std::string(EnumName(sums_.state)));
+  // In a hole it may have ended before.
+  const base::WallTime at = app->finished.ms > 0 ? std::min(app->finished, now) : now;
+  Chapter& end = Add(Kind::kEnded, at, std::string(EnumName(sums_.state)));
   end.detail = fairlead::rm::Core::VisibleDiagnostics(*app);
   end.final_status = EnumName(fairlead::rm::Core::VisibleFinalStatus(*app));
   ended_ = true;

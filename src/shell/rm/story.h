@@ -25,6 +25,7 @@ struct Chapter {
     kAsked,        // somebody does with it what `text` says
     kAttempt,      // the attempt `text` failed
     kEnded,        // in the state `text`; `final_status`
+    kMissing,      // what it did until then is not kept, because of `detail`
     kBetween,      // containers granted, ended and taken back meanwhile: there was too much to tell
   };
   Kind kind = Kind::kContainers;
@@ -51,6 +52,8 @@ class Story {
   void Decided(const RmReplay& replay, base::WallTime wall, std::span<const model::scheduler::Effect> effects);
   /// In the state that a file begins with.
   void Begin(const RmReplay& replay);
+  /// What comes is not known until the next file begins.
+  void Miss(const Hole& hole);
   /// After each batch; false: it has ended, and nothing more is to be told.
   bool See(const RmReplay& replay);
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "process/rm/token_services.h"
+#include "shell/kerberos/server_principal.h"
 
 namespace fairlead::shell {
 
@@ -22,19 +23,20 @@ std::vector<TokenIssuer> ReadTokenIssuers(const HadoopConf& conf) {
   hdfs.kind = kHdfsTokenKind;
   hdfs.protocol = kHdfsProtocol;
   hdfs.key = kNameNodePrincipal;
-  hdfs.principal = Value(conf, hdfs.key);
+  hdfs.principal = ServerPrincipal(conf, hdfs.key);
   hdfs.addresses = [services = HdfsServices(conf)](const std::string& service) {
     return services.AddressesOf(service);
   };
   hdfs.web_kind = kWebHdfsTokenKind;
-  if (const size_t realm = hdfs.principal.rfind('@'); realm != std::string::npos) {
-    hdfs.web_principal = "HTTP/_HOST" + hdfs.principal.substr(realm);
+  const std::string name_node = Value(conf, hdfs.key);
+  if (const size_t realm = name_node.rfind('@'); realm != std::string::npos) {
+    hdfs.web_principal = "HTTP/_HOST" + name_node.substr(realm);
   }
   TokenIssuer history;
   history.kind = "MR_DELEGATION_TOKEN";
   history.protocol = "org.apache.hadoop.mapreduce.v2.api.HSClientProtocolPB";
   history.key = "mapreduce.jobhistory.principal";
-  history.principal = Value(conf, history.key);
+  history.principal = ServerPrincipal(conf, history.key);
   history.addresses = process::rm::AddressOfService;
   return {std::move(hdfs), std::move(history)};
 }

@@ -27,6 +27,17 @@ TEST(TokenIssuers, NameNodesAreFoundByAddressAndByNameService) {
   EXPECT_EQ(issuers[1].principal, "");
 }
 
+TEST(TokenIssuers, APatternSaysWhatNameNodesMayBeCalled) {
+  config::HadoopConf conf;
+  conf.Set("dfs.namenode.kerberos.principal", "hdfs/_HOST@EXAMPLE.COM");
+  conf.Set("dfs.namenode.kerberos.principal.pattern", "hdfs/*@*.COM");
+  conf.Set("mapreduce.jobhistory.principal.pattern", "jhs/*");
+  const auto issuers = ReadTokenIssuers(conf);
+  EXPECT_EQ(issuers[0].principal, "hdfs/*@*.COM");
+  EXPECT_EQ(issuers[0].web_principal, "HTTP/_HOST@EXAMPLE.COM") << "pages have principals of their own";
+  EXPECT_EQ(issuers[1].principal, "jhs/*");
+}
+
 TEST(TokenIssuers, AnApplicationWithoutATokenGetsOneOfTheDefaultFileSystem) {
   const auto service = [](const std::string& uri, bool use_ip = true) {
     config::HadoopConf conf;

@@ -31,6 +31,7 @@ class TlsKeys {
 void ReadKeyFiles(SparkKeys& keys, const TlsKeys& tls, const std::string& certificate, const std::string& key,
                   TlsFiles& files) {
   if (!certificate.empty()) {
+    files.keys = {std::string("spark.") + kOwnCertificate, "", ""};
     files.paths = {certificate};
     if (!key.empty()) files.paths.push_back(key);
     return;
@@ -44,6 +45,7 @@ void ReadKeyFiles(SparkKeys& keys, const TlsKeys& tls, const std::string& certif
   for (const char* name : {"keyStore", "keyStorePassword", "keyPassword"}) {
     if (tls.Text(name).starts_with("${")) keys.Refuse(tls.KeyOf(name), "is not filled in here: write the value itself");
   }
+  files.keys = {tls.KeyOf("keyStore"), tls.KeyOf("keyStorePassword"), tls.KeyOf("keyPassword")};
   files.paths = {store};
   files.password = tls.Text("keyStorePassword");
   files.key_password = tls.Text("keyPassword");

@@ -1,5 +1,6 @@
 #include "shell/tls/tls.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -15,12 +16,52 @@ constexpr char kPolicy[] = "yarn.http.policy";
 constexpr char kStrict[] = "hadoop.http.header.Strict-Transport-Security";
 constexpr char kCertificate[] = "fairlead.tls.certificate";
 constexpr char kKey[] = "fairlead.tls.key";
+constexpr char kOfShuffles[] = "mapreduce.shuffle.ssl.enabled";
 constexpr char kAuthorities[] = "fairlead.tls.ca";
 constexpr char kKeystore[] = "ssl.server.keystore.";
+constexpr char kServersTrust[] = "ssl.server.truststore.";
+constexpr char kReload[] = "ssl.server.stores.reload.interval";
 constexpr char kTruststore[] = "ssl.client.truststore.";
+constexpr char kClients[] = "hadoop.ssl.require.client.cert";
 constexpr uint64_t kFileMost = uint64_t{16} << 20;
 
 std::string Value(const HadoopConf& conf, const std::string& key) { return conf.IsSet(key) ? conf.String(key) : ""; }
+
+/// With the keys of the configuration that lead to the fault, and what to do.
+base::Error Explained(const TlsFiles& files, const base::Error& fault) {
+  const TlsFiles::Keys& keys = files.keys;
+  const std::string& path = files.paths.front();
+  const std::string text = keys.location + ": " + fault.message;
+  const bool of_key = fault.code == env_openssl::kKeyPassword;
+  if (fault.code != env_openssl::kStorePassword && !of_key) return base::Error{text, fault.code};
+  if (keys.password.empty()) {
+    return base::Error{text + "; it has a password, for which there is no key here; 'openssl pkey -in " +
+                       files.paths.back() + " -out NEW' writes one without"};
+  }
+  if (files.password.empty()) return base::Error{text + "; " + keys.password + " is not set"};
+  if (of_key && files.key_password.empty()) {
+    return base::Error{text + "; " + keys.key_password + " is not set, and " + keys.password + " does not open it"};
+  }
+  if (of_key) return base::Error{text + "; is " + keys.key_password + " right?"};
+  return base::Error{text + "; is " + keys.password + " right? 'keytool -list -keystore " + path + "' asks for it"};
+}
+
+/// When files are looked at, and what of ssl-server.xml only seems to say so.
+void ReadReloading(const HadoopConf& conf, TlsFiles& out) {
+  out.look = std::max(conf.Time(kReload, out.look), base::Duration());
+  if (out.look.ns == 0) {
+    out.warnings.push_back(std::string(kReload) +
+                           " is 0: a changed certificate counts from the next start on, as in Hadoop");
+  }
+  const auto written = conf.Explicit();
+  const auto first = written.lower_bound(kServersTrust);
+  if (first != written.end() && first->first.starts_with(kServersTrust)) {
+    out.warnings.push_back(std::string(kServersTrust) +
+                           "* has no effect: clients are asked for no certificates; when changed files "
+                           "are looked at is " +
+                           kReload);
+  }
+}
 
 base::Result<env_openssl::Certificates> ReadFiles(const std::vector<std::string>& paths, env::Disk& disk,
                                                   const env_openssl::StorePasswords& passwords) {
@@ -57,17 +98,27 @@ std::string StrictTransport(const HadoopConf& conf) {
   return IsHttpsOnly(conf) ? value : "";
 }
 
+bool TrustsByFile(const HadoopConf& conf) { return IsHttpsOnly(conf) || conf.IsSet(kAuthorities); }
+
 TlsFiles ReadServerTls(const HadoopConf& conf, const std::string& asked) {
   TlsFiles out;
-  out.look = conf.Time("ssl.server.stores.reload.interval", out.look);
+  ReadReloading(conf, out);
+  // Whoever has no certificate would come in. YARN's pages ask nobody for one, whatever the key says.
+  if (asked == kOfShuffles && conf.Bool(kClients, false)) {
+    conf.Refuse(kClients,
+                "true is not supported: reducers are asked for no certificates, so everybody would come in; write "
+                "false");
+  }
   out.excluded = Value(conf, "ssl.server.exclude.cipher.list");
   if (const std::string own = Value(conf, kCertificate); !own.empty()) {
+    out.keys = {kCertificate, "", ""};
     out.paths = {own};
     if (const std::string key = Value(conf, kKey); !key.empty()) out.paths.push_back(key);
     return out;
   }
   const std::string prefix = kKeystore;
   const std::string store = Value(conf, prefix + "location");
+  out.keys = {prefix + "location", prefix + "password", prefix + "keypassword"};
   out.password = Value(conf, prefix + "password");
   out.key_password = Value(conf, prefix + "keypassword");
   if (!store.empty()) {
@@ -85,22 +136,28 @@ TlsFiles ReadServerTls(const HadoopConf& conf, const std::string& asked) {
 
 base::Result<std::shared_ptr<env::Tls>> OpenServerTls(const TlsFiles& files, env::Disk& disk) {
   const auto own = ReadFiles(files.paths, disk, {files.password, files.key_password});
-  if (!own.ok()) return own.error();
+  if (!own.ok()) return Explained(files, own.error());
   auto tls = env_openssl::MakeServerTls(*own, {files.enabled, files.excluded});
-  if (!tls.ok()) return base::Error{files.paths.front() + ": " + tls.error().message};
+  if (!tls.ok()) return Explained(files, {files.paths.front() + ": " + tls.error().message});
   return tls;
 }
 
 base::Result<std::shared_ptr<env::Tls>> OpenClientTls(const HadoopConf& conf, env::Disk& disk) {
   const std::string prefix = kTruststore;
+  TlsFiles files;
+  files.keys.location = kAuthorities;
   std::string path = Value(conf, kAuthorities);
-  const std::string password = path.empty() ? Value(conf, prefix + "password") : "";
-  if (path.empty()) path = Value(conf, prefix + "location");
+  if (path.empty()) {
+    files.keys = {prefix + "location", prefix + "password", ""};
+    files.password = Value(conf, files.keys.password);
+    path = Value(conf, files.keys.location);
+  }
   if (path.empty()) return env_openssl::MakeClientTls({});
-  const auto authorities = ReadFiles({path}, disk, {password, ""});
-  if (!authorities.ok()) return authorities.error();
+  files.paths = {path};
+  const auto authorities = ReadFiles(files.paths, disk, {files.password, ""});
+  if (!authorities.ok()) return Explained(files, authorities.error());
   if (authorities->chain.empty() && authorities->trusted.empty()) {
-    return base::Error{path + " holds no certificate that could be trusted"};
+    return Explained(files, {path + " holds no certificate that could be trusted"});
   }
   return env_openssl::MakeClientTls(*authorities);
 }

@@ -25,17 +25,25 @@ std::string StrictTransport(const config::HadoopConf& conf);
 
 /// Files with a key and its certificates.
 struct TlsFiles {
+  /// In which keys of the configuration that stands, for errors; no password: there is no key for one.
+  struct Keys {
+    std::string location, password, key_password;
+  };
+  Keys keys;
   std::vector<std::string> paths;                     // read as one text where they are several (PEM)
   std::string password;                               // of the store
   std::string key_password;                           // empty: the same
   std::string excluded;                               // ciphers
   std::string enabled;                                // the only ciphers; empty: all
-  base::Duration look = base::Duration::Seconds(10);  // how often somebody looks whether they have changed
+  base::Duration look = base::Duration::Seconds(10);  // how often somebody looks whether they have changed; 0: never
+  std::vector<std::string> warnings;
 };
 /// What web ports show: fairlead.tls.certificate and .key, else ssl.server.keystore.*. That there is nothing is an
 /// error of `asked`, the key that asks for TLS.
 TlsFiles ReadServerTls(const config::HadoopConf& conf, const std::string& asked = "yarn.http.policy");
 
+/// Whether clients trust what a file says, because pages are HTTPS or fairlead.tls.ca is set.
+bool TrustsByFile(const config::HadoopConf& conf);
 /// What a client trusts: fairlead.tls.ca, else ssl.client.truststore.*, else what this machine trusts.
 base::Result<std::shared_ptr<env::Tls>> OpenClientTls(const config::HadoopConf& conf, env::Disk& disk);
 

@@ -34,6 +34,7 @@ WebTls::Seen WebTls::Look() {
 }
 
 void WebTls::Watch() {
+  if (files_.look.ns == 0) return;
   timer_.After(files_.look, [this] {
     if (Seen now = Look(); now != seen_) {
       seen_ = std::move(now);

@@ -202,6 +202,25 @@ std::string_view EnumName(Change change) {
   return "?";
 }
 
+std::vector<endpoints::v1::AppFates> FatesOf(const RunResult& from, const RunResult& to) {
+  std::map<int64_t, Pair> pairs;
+  Collect(from, &Pair::from, pairs);
+  Collect(to, &Pair::to, pairs);
+  const auto fate = [](const Outcome& outcome) {
+    endpoints::v1::Fate out;
+    if (outcome.job && outcome.job->first_container_ms >= 0) out.first_ms = outcome.wait_ms();
+    if (outcome.ended()) out.end_ms = outcome.completion_ms();
+    return out;
+  };
+  std::vector<endpoints::v1::AppFates> fates;
+  for (const auto& [number, pair] : pairs) {
+    const JobResult& job = pair.job();
+    fates.push_back({job.name.empty() ? "job " + std::to_string(number) : job.name, "", job.user, job.asked_queue,
+                     fate(pair.from), fate(pair.to)});
+  }
+  return fates;
+}
+
 Comparison CompareRuns(const RunResult& from, const RunResult& to) {
   Comparison out;
   std::map<int64_t, Pair> pairs;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/fields.h"
+#include "endpoints/v1/ask.h"
 #include "sim/traces/queue_settings.h"
 #include "sim/traces/result.h"
 
@@ -114,11 +115,15 @@ struct Comparison {
   std::vector<JobComparison> most_changed;     // by change of completion, the largest first
   std::vector<QueuePlace> places;              // by name
   std::vector<SettingDifference> differences;  // of the configurations, by queue
-  FL_FIELDS(version, trace, seed, nodes, jobs, from, to, all, queues, users, most_changed, places, differences)
+  std::vector<std::string> sentences;          // of the report
+  FL_FIELDS(version, trace, seed, nodes, jobs, from, to, all, queues, users, most_changed, places, differences,
+            sentences)
 };
 
 /// Both runs are of the same jobs, and have kept their results; notes and differences are the caller's to add.
 /// O(jobs log jobs).
 Comparison CompareRuns(const RunResult& from, const RunResult& to);
+/// All jobs of both runs, as a report has them. Times are since each job's submission.
+std::vector<endpoints::v1::AppFates> FatesOf(const RunResult& from, const RunResult& to);
 
 }  // namespace fairlead::sim

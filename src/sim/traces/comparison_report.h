@@ -3,28 +3,19 @@
 #include <string>
 #include <vector>
 
+#include "report/report.h"
 #include "sim/traces/comparison.h"
 
-// A comparison for people and for programs.
+// What came of runs of one trace, for people and for programs.
 
 namespace fairlead::sim {
 
-/// What changes, in sentences, the largest first: `most` queues and as many users.
-std::vector<std::string> SentencesOf(const Comparison& comparison, size_t most);
-
-struct ReportTable {
-  std::string title;
-  std::vector<std::string> header;
-  std::vector<std::vector<std::string>> rows;
-  size_t left_out = 0;  // rows
-};
-/// Queues, users, queues that jobs did not get, and differences of the configurations, each with at most so many rows;
-/// one without rows is left out.
-std::vector<ReportTable> TablesOf(const Comparison& comparison, size_t most);
+/// Two that are held against each other; fills Comparison::sentences.
+report::Report ReportOf(Comparison& comparison, const std::vector<RunResult>& runs);
+/// Any number: each after the first against it.
+report::Report ReportOf(const std::vector<RunResult>& runs);
 
 /// Every field by its name.
 std::string ComparisonJson(const Comparison& comparison);
-/// One page; `runs` are the two that were compared.
-std::string ComparisonHtml(const Comparison& comparison, const std::vector<RunResult>& runs);
 
 }  // namespace fairlead::sim

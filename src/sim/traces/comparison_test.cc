@@ -1,5 +1,6 @@
 #include "sim/traces/comparison.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -33,6 +34,12 @@ RunResult RunOf(const std::string& name, std::vector<JobResult> jobs) {
   run.job_results = std::move(jobs);
   Summarize(run);
   return run;
+}
+
+std::vector<std::string> SentencesOf(const RunResult& from, const RunResult& to) {
+  Comparison comparison = CompareRuns(from, to);
+  (void)ReportOf(comparison, {from, to});
+  return comparison.sentences;
 }
 
 TEST(ComparisonTest, SaysWhoWaitsLongerAndByHowMuch) {
@@ -71,7 +78,9 @@ TEST(ComparisonTest, ASecondOrAHundredthIsNoChange) {
   const RunResult to = RunOf("B", {Ended(0, "root.a", "u", 0, 1499), Ended(1, "root.b", "u", 0, 1'009'000)});
   const Comparison comparison = CompareRuns(from, to);
   for (const GroupComparison& queue : comparison.queues) EXPECT_EQ(queue.change, Change::kSame) << queue.name;
-  EXPECT_NE(SentencesOf(comparison, 5)[0].find("No queue's"), std::string::npos);
+  // One job is told, and neither its queue nor its user.
+  EXPECT_THAT(SentencesOf(from, to), testing::ElementsAre("1 job is served later, by 9 s at most.",
+                                                          "job1 (of u, root.b) ends 9 s later, after 17 min."));
 }
 
 TEST(ComparisonTest, JobsThatEndInOneRunAloneAreCountedAndNotCompared) {
@@ -90,8 +99,8 @@ TEST(ComparisonTest, JobsThatEndInOneRunAloneAreCountedAndNotCompared) {
   EXPECT_EQ(comparison.places[0].jobs, 1);
   EXPECT_TRUE(comparison.places[0].refused_to);
   EXPECT_FALSE(comparison.places[0].refused_from);
-  const std::vector<std::string> sentences = SentencesOf(comparison, 5);
-  EXPECT_NE(sentences[1].find("B refuses them (UNKNOWN_QUEUE root.a)"), std::string::npos) << sentences[1];
+  EXPECT_THAT(SentencesOf(from, to), testing::Contains(testing::HasSubstr("B refuses them (UNKNOWN_QUEUE root.a)")));
+  EXPECT_THAT(SentencesOf(from, to), testing::Contains("Only under A 1 job ends: job1 (of u, root.a)."));
 }
 
 TEST(ComparisonTest, ReasonsAreSummedOverQueuesAndUsers) {
@@ -107,9 +116,10 @@ TEST(ComparisonTest, ReasonsAreSummedOverQueuesAndUsers) {
   EXPECT_DOUBLE_EQ(user[0].part, 0.9);
   EXPECT_EQ(user[0].detail, "u uses 8") << "the numbers of the longest wait";
   EXPECT_DOUBLE_EQ(comparison.queues[0].to.held[0].part, 0.75);
-  EXPECT_NE(SentencesOf(comparison, 5)[0].find("Under B they waited for user limit 75 %, cluster full 25 %"),
-            std::string::npos)
-      << SentencesOf(comparison, 5)[0];
+  const std::vector<std::string> sentences = SentencesOf(from, to);
+  EXPECT_THAT(sentences, testing::Contains(testing::HasSubstr(
+                             "Under B they waited for user limit 75 %, cluster full 25 %; first of these: ")));
+  EXPECT_THAT(sentences, testing::Contains("A limit begins to bind in root.a: what a user may run there, or use."));
 }
 
 TEST(WaitLooksTest, FewStandForManyAndLooksBecomeRarer) {
@@ -230,7 +240,8 @@ TEST(MigrationTest, AUserLimitMakesOneUserWaitLongerAndIsNamed) {
   EXPECT_EQ(comparison.places[0].from, "root.old");
   EXPECT_TRUE(comparison.places[0].refused_to);
   EXPECT_NE(ComparisonJson(comparison).find("\"reason\":\"USER_LIMIT\""), std::string::npos);
-  const std::string page = ComparisonHtml(comparison, {before, after});
+  Comparison told = comparison;
+  const std::string page = report::Html(ReportOf(told, {before, after}));
   EXPECT_NE(page.find("user limit"), std::string::npos);
   EXPECT_NE(page.find("<svg"), std::string::npos);
 }

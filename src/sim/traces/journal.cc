@@ -38,15 +38,22 @@ void JournalTrace::Begin(base::WallTime at, const process::rm::ResourceMachine& 
   core.ForEachNode([&](const fairlead::rm::Node& node) {
     if (node.in_scheduler) Add(node.address, node.rack, node.capacity, node.labels);
   });
+  for (auto& [id, job] : jobs_) {
+    const App* app = core.FindApp(id);
+    const size_t unseen = std::erase_if(
+        job.running, [&](const auto& one) { return app == nullptr || !app->containers.Contains(one.first); });
+    out_.left_out += static_cast<int64_t>(unseen);
+    if (unseen > 0) job.came = false;  // nobody knows when it ended
+  }
   core.ForEachApp([&](const App& app) {
-    if (Core::IsCompleted(app) || jobs_.contains(app.submission.id)) return;
-    Meet(app, at, false);
+    if (Core::IsCompleted(app)) return;
+    if (!jobs_.contains(app.submission.id)) Meet(app, at, false);
     Job& job = jobs_[app.submission.id];
     app.containers.ForEach([&](const Container& container) {
-      Running& running = job.running[container.id];
-      running = {container.priority, container.resources, at.ms, false, at.ms, container.is_master};
-      if (!container.is_master) return;
-      job.master_ms = job.first_ms = at.ms;
+      const Running running{container.priority, container.resources, at.ms, false, at.ms, container.is_master};
+      if (!job.running.try_emplace(container.id, running).second || !container.is_master) return;
+      if (job.master_ms < 0) job.master_ms = at.ms;
+      if (job.first_ms < 0) job.first_ms = at.ms;
       job.master_size = container.resources;
     });
   });

@@ -35,7 +35,8 @@ struct JournalJobs {
 /// the end has run up to then. Containers that were taken back or lost are left out: their work was asked for again.
 class JournalTrace {
  public:
-  /// The machine is in the state that the journal begins with.
+  /// The machine is in the state that the journal, or a file of it, begins with. What ended before it unseen, as some
+  /// of the journal is missing, is left out.
   void Begin(base::WallTime at, const process::rm::ResourceMachine& machine);
   /// In a step with these events, before the rm core works on what the scheduler decided.
   void Decided(base::WallTime at, const process::rm::ResourceMachine& machine,

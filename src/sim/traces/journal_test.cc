@@ -137,6 +137,26 @@ TEST_F(JournalTraceTest, WhatRunsAtTheBeginningAndAtTheEndRunsForAsLongAsIsSeen)
   EXPECT_EQ(made.ended, 0);
 }
 
+TEST_F(JournalTraceTest, WhatEndedUnseenIsLeftOutAndWhatRunsOnIsOneContainer) {
+  outside_->AddNode(0, "n1", 8192, 8);
+  const auto app = outside_->Submit(0, "ann", "root.a");
+  const auto gone = outside_->Submit(0, "bob", "root.b");
+  for (const auto& one : {app, gone}) outside_->Register(0, one);
+  Ask(1000, app, 2);
+  for (const auto& one : outside_->Granted(app)) outside_->Start(2000, one);
+  const JournalTrace before = trace_;
+  outside_->End(50'000, outside_->Granted(app)[0], 0);
+  outside_->Finish(60'000, gone);
+  trace_ = before;  // as if the journal had a hole there
+  trace_.Begin({kEpochMs + 100'000}, *machine_);
+  outside_->End(140'000, outside_->Granted(app)[1], 0);
+  const JournalJobs made = trace_.Finish();
+  EXPECT_EQ(made.left_out, 2) << "a container, and the other one's master";
+  ASSERT_EQ(made.jobs.size(), 2u);
+  EXPECT_THAT(made.jobs[0].stages[0].run_ms, ElementsAre(138'000));
+  EXPECT_EQ(made.ended, 0) << "nobody saw when the other one ended";
+}
+
 TEST_F(JournalTraceTest, AMasterThatAsksAllTheTimeHasABoundedNumberOfStages) {
   outside_->AddNode(0, "n1", 8192, 8);
   const auto app = outside_->Submit(0, "ann", "root.a");

@@ -1,16 +1,15 @@
 #include "sim/traces/page.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <numeric>
 #include <utility>
 
-#include "process/http/http.h"
+#include "report/report.h"
 #include "sim/traces/plot.h"
 
 namespace fairlead::sim {
 
-using process::http::HtmlEscape;
+using report::Figure;
 
 namespace {
 
@@ -100,86 +99,7 @@ std::string UsePlot(const std::vector<RunResult>& runs, int64_t span_ms, bool cp
   return LinePlot(frame, lines);
 }
 
-constexpr const char* kStyle = R"(
-:root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--soft:#59636e;--rule:#d5dae0;--card:#f5f7f9;
---s0:#0067b1;--s1:#c65102;--s2:#12805c;--s3:#a8237c;--s4:#8a6d00;--s5:#5b4bc4;--s6:#00838f;--s7:#8b949e}
-@media(prefers-color-scheme:dark){:root{--bg:#14171b;--fg:#e7eaee;--soft:#a2abb5;--rule:#343b44;--card:#1e232a;
---s0:#5fb2f2;--s1:#ff9352;--s2:#4fcf9f;--s3:#ef86c8;--s4:#e3c341;--s5:#a99cff;--s6:#4fd0dc;--s7:#7d8590}}
-*{box-sizing:border-box}
-body{margin:0;background:var(--bg);color:var(--fg);font:16px/1.5 system-ui,sans-serif}
-main{max-width:72rem;margin:0 auto;padding:1rem}
-h1{font-size:1.5rem;margin:.5rem 0}h2{font-size:1.15rem;margin:2rem 0 .5rem}
-p{max-width:44rem;margin:.4rem 0}.soft{color:var(--soft)}
-.wide{overflow-x:auto}
-table{border-collapse:collapse;font-variant-numeric:tabular-nums}
-th,td{padding:.3rem .8rem .3rem 0;border-bottom:1px solid var(--rule);text-align:right;white-space:nowrap}
-th:first-child,td:first-child{text-align:left}
-td.best{font-weight:700;color:var(--s2)}
-.plots{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,27rem),1fr));gap:1rem}
-figure{margin:0;background:var(--card);border:1px solid var(--rule);border-radius:.5rem;padding:.75rem}
-figcaption{font-weight:600;margin-bottom:.25rem}
-svg{display:block;width:100%;height:auto}
-svg text{font:14px system-ui,sans-serif;fill:var(--soft)}
-.grid{stroke:var(--rule);stroke-width:1}
-.line{fill:none;stroke-width:2.5;stroke-linejoin:round}
-.layer{stroke:var(--card);stroke-width:.5}
-.legend{list-style:none;display:flex;flex-wrap:wrap;gap:.2rem 1rem;margin:.5rem 0 0;padding:0;font-size:.9rem}
-.swatch{display:inline-block;width:.8rem;height:.8rem;border-radius:.2rem;margin-right:.4rem}
-@media(max-width:34rem){svg text{font-size:20px}.y-name{display:none}main{padding:.75rem}}
-)";
-
-std::string ColourRules() {
-  std::string out;
-  for (int i = 0; i < 8; ++i) {
-    const std::string n = std::to_string(i);
-    out += ".line.s" + n + "{stroke:var(--s" + n + ")}.layer.s" + n + "{fill:var(--s" + n + ")}.swatch.s" + n +
-           "{background:var(--s" + n + ")}";
-  }
-  return out;
-}
-
 }  // namespace
-
-std::string SpanText(int64_t ms) {
-  if (ms < 60'000) return NumberText("%.1f s", static_cast<double>(ms) / 1000);
-  const int64_t seconds = (ms + 500) / 1000;
-  if (seconds < 3600) return std::to_string(seconds / 60) + " min " + std::to_string(seconds % 60) + " s";
-  return std::to_string(seconds / 3600) + " h " + std::to_string(seconds % 3600 / 60) + " min";
-}
-
-std::string NumberText(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
-std::string PercentText(double part) { return NumberText("%.1f %%", part * 100); }
-
-std::string PageHtml(const std::string& title, const std::string& body) {
-  return "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-         "content=\"width=device-width,initial-scale=1\"><title>Fairlead: " +
-         HtmlEscape(title) + "</title><style>" + kStyle + ColourRules() + "</style></head><body><main><h1>" +
-         HtmlEscape(title) + "</h1>" + body + "</main></body></html>\n";
-}
-
-std::string Figure(const std::string& caption, const std::string& plot) {
-  return "<figure><figcaption>" + HtmlEscape(caption) + "</figcaption>" + plot + "</figure>";
-}
-
-std::string TableHtml(const std::vector<std::string>& header, const std::vector<TableRow>& rows) {
-  std::string out = "<div class=\"wide\"><table><thead><tr>";
-  for (const std::string& name : header) out += "<th>" + HtmlEscape(name) + "</th>";
-  out += "</tr></thead><tbody>";
-  for (const TableRow& row : rows) {
-    out += "<tr>";
-    for (size_t i = 0; i < row.cells.size(); ++i) {
-      out += static_cast<int>(i) == row.best ? "<td class=\"best\">" : "<td>";
-      out += HtmlEscape(row.cells[i]) + "</td>";
-    }
-    out += "</tr>";
-  }
-  return out + "</tbody></table></div>";
-}
 
 std::string UseFigures(const std::vector<RunResult>& runs) {
   const int64_t span = SpanOf(runs);

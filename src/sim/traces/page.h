@@ -5,26 +5,9 @@
 
 #include "sim/traces/result.h"
 
-// Parts of the pages about runs: one file without anything from outside, light and dark, plots as inline SVG.
+// Pictures for reports about runs, as <svg>.
 
 namespace fairlead::sim {
-
-/// "2 h 5 min", "3 min 10 s", "4.5 s".
-std::string SpanText(int64_t ms);
-/// By printf's `format`.
-std::string NumberText(const char* format, double value);
-/// "12.5 %" of 0.125.
-std::string PercentText(double part);
-
-/// The whole page; `body` is HTML.
-std::string PageHtml(const std::string& title, const std::string& body);
-std::string Figure(const std::string& caption, const std::string& plot);
-
-struct TableRow {
-  std::vector<std::string> cells;
-  int best = -1;  // the cell that stands out
-};
-std::string TableHtml(const std::vector<std::string>& header, const std::vector<TableRow>& rows);
 
 /// Cores and memory in use, a line per run.
 std::string UseFigures(const std::vector<RunResult>& runs);

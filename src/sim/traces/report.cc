@@ -3,34 +3,35 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
-#include "process/http/http.h"
+#include "report/words.h"
 #include "sim/traces/page.h"
 
 namespace fairlead::sim {
 
-using process::http::HtmlEscape;
+using report::NumberText;
+using report::PercentText;
+
 namespace {
 
 /// A row of numbers; the smallest (or largest) is best.
-MetricRow Row(const std::string& name, const std::vector<RunResult>& runs, bool small_is_best,
-              const std::function<double(const RunResult&)>& value, const std::function<std::string(double)>& text) {
-  MetricRow row{name, {}, -1};
+report::Table::Row Row(const std::string& name, const std::vector<RunResult>& runs, bool small_is_best,
+                       const std::function<double(const RunResult&)>& value,
+                       const std::function<std::string(double)>& text) {
+  report::Table::Row row{{name}};
   double best = 0;
+  bool differ = false;
   for (size_t i = 0; i < runs.size(); ++i) {
     const double one = value(runs[i]);
     row.cells.push_back(text(one));
-    if (row.best < 0 || (small_is_best ? one < best : one > best)) {
-      best = one;
-      row.best = static_cast<int>(i);
-    }
+    differ |= row.cells.back() != row.cells[1];
+    if (row.best > 0 && (small_is_best ? one >= best : one <= best)) continue;
+    best = one;
+    row.best = static_cast<int>(i) + 1;
   }
-  const std::string first = row.cells.empty() ? "" : row.cells.front();
-  if (std::all_of(row.cells.begin(), row.cells.end(), [&](const std::string& cell) { return cell == first; })) {
-    row.best = -1;
-  }
+  if (!differ) row.best = -1;
   return row;
 }
 
@@ -47,7 +48,7 @@ nlohmann::ordered_json SizesOf(const RunResult& run) {
   return sizes;
 }
 
-nlohmann::ordered_json JsonOf(const RunResult& run) {
+nlohmann::ordered_json JsonOf(const RunResult& run, const std::vector<std::string>& sentences) {
   nlohmann::ordered_json queues = nlohmann::ordered_json::array();
   for (size_t q = 0; q < run.queues.size(); ++q) {
     const QueueResult& queue = run.queue_results[q];
@@ -102,7 +103,8 @@ nlohmann::ordered_json JsonOf(const RunResult& run) {
           {"realSeconds", run.real_seconds},
           {"queueResults", queues},
           {"queues", run.queues},
-          {"samples", samples}};
+          {"samples", samples},
+          {"sentences", sentences}};
 }
 
 /// Quoted when a spreadsheet would take it apart or for a formula.
@@ -116,23 +118,32 @@ std::string Cell(const std::string& text) {
   return out + "\"";
 }
 
-std::vector<Distribution> Slowdowns(const std::vector<RunResult>& runs) {
+}  // namespace
+
+std::string SlowdownFigure(const std::vector<RunResult>& runs) {
   std::vector<Distribution> lines;
   for (const RunResult& run : runs) {
     lines.push_back({run.profile, {}});
     for (const JobResult& job : run.job_results) lines.back().values.push_back(job.slowdown);
   }
-  return lines;
+  const std::string plot =
+      DistributionPlot("Distribution of slowdown", "slowdown of a job (1 = as if alone)", 1, std::move(lines));
+  return report::Figure("Slowdown", plot);
 }
 
-}  // namespace
-
-std::vector<MetricRow> Compare(const std::vector<RunResult>& runs) {
+report::Table MetricTable(const std::vector<RunResult>& runs) {
+  report::Table table;
+  table.header = {""};
+  for (const RunResult& run : runs) table.header.push_back(run.profile);
+  table.note =
+      "Slowdown: time from submission to end by time alone in an empty cluster, both at least 10 s. Jain: over queues, "
+      "part of the entitlement that each one has, mean over time. Lost work: container time that ended before its "
+      "task.";
   const auto whole = [](double value) { return NumberText("%.0f", value); };
   const auto two = [](double value) { return NumberText("%.2f", value); };
   const auto three = [](double value) { return NumberText("%.3f", value); };
-  const auto span = [](double value) { return SpanText(static_cast<int64_t>(value)); };
-  std::vector<MetricRow> rows;
+  const auto span = [](double value) { return report::SpanText(static_cast<int64_t>(value)); };
+  std::vector<report::Table::Row>& rows = table.rows;
   rows.push_back(Row(
       "jobs ended", runs, false, [](const RunResult& r) { return static_cast<double>(r.jobs); }, whole));
   const bool all_ended =
@@ -166,27 +177,38 @@ std::vector<MetricRow> Compare(const std::vector<RunResult>& runs) {
       "cores used", runs, false, [](const RunResult& r) { return r.cpu; }, PercentText));
   rows.push_back(Row(
       "memory used", runs, false, [](const RunResult& r) { return r.memory; }, PercentText));
-  return rows;
+  return table;
 }
 
-std::vector<std::vector<std::string>> QueueRows(const RunResult& run) {
-  std::vector<size_t> order(run.queues.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return run.queue_results[a].mean_share > run.queue_results[b].mean_share;
-  });
-  std::vector<std::vector<std::string>> rows;
-  for (const size_t q : order) {
-    const QueueResult& queue = run.queue_results[q];
-    rows.push_back({run.queues[q], std::to_string(queue.jobs), NumberText("%.2f", queue.mean_slowdown),
-                    NumberText("%.2f", queue.p99_slowdown), PercentText(queue.mean_share)});
+report::Table QueueTable(const std::vector<RunResult>& runs) {
+  report::Table table{"Queues: slowdown, mean and p99, and mean share", {"queue", "jobs"}, {}};
+  std::map<std::string, std::pair<double, report::Table::Row>> rows;  // with the share in the first run
+  for (size_t i = 0; i < runs.size(); ++i) {
+    table.header.push_back(runs[i].profile);
+    for (size_t q = 0; q < runs[i].queues.size(); ++q) {
+      const QueueResult& queue = runs[i].queue_results[q];
+      auto& [share, row] = rows[runs[i].queues[q]];
+      if (row.cells.empty()) {
+        row.cells.assign(2 + runs.size(), "-");
+        row.cells[0] = runs[i].queues[q];
+        row.cells[1] = std::to_string(queue.jobs);
+        share = queue.mean_share;
+      }
+      row.cells[2 + i] = NumberText("%.2f", queue.mean_slowdown) + ", " + NumberText("%.2f", queue.p99_slowdown) +
+                         ", " + PercentText(queue.mean_share);
+    }
   }
-  return rows;
+  std::vector<std::pair<double, report::Table::Row>> order;
+  for (auto& [name, row] : rows) order.push_back(std::move(row));
+  std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (auto& [share, row] : order) table.rows.push_back(std::move(row));
+  return table;
 }
 
-std::string ResultsJson(const std::vector<RunResult>& runs) {
+std::string ResultsJson(const std::vector<RunResult>& runs, const std::vector<report::Report::Part>& parts) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  for (const RunResult& run : runs) all.push_back(JsonOf(run));
+  for (const RunResult& run : runs)
+    all.push_back(JsonOf(run, all.empty() ? std::vector<std::string>() : parts.at(all.size() - 1).sentences));
   const nlohmann::ordered_json document = {{"version", kResultsVersion}, {"runs", all}};
   return document.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
@@ -219,44 +241,6 @@ std::string JobsCsv(const std::vector<RunResult>& runs) {
     }
   }
   return out;
-}
-
-std::string MetricsHtml(const std::vector<RunResult>& runs) {
-  std::vector<std::string> header = {""};
-  for (const RunResult& run : runs) header.push_back(run.profile);
-  std::vector<TableRow> rows;
-  for (MetricRow& row : Compare(runs)) {
-    row.cells.insert(row.cells.begin(), row.name);
-    rows.push_back({std::move(row.cells), row.best < 0 ? -1 : row.best + 1});
-  }
-  return TableHtml(header, rows) +
-         "<p class=\"soft\">Slowdown: time from submission to end by time alone in an empty cluster, both at least "
-         "10 s. Jain: over queues, part of the entitlement that each one has, mean over time. Lost work: container "
-         "time that ended before its task. The best of a row is bold.</p>";
-}
-
-std::string ReportHtml(const std::vector<RunResult>& runs) {
-  const RunResult none;
-  const RunResult& first = runs.empty() ? none : runs[0];
-  std::string out = "<p class=\"soft\">" + std::to_string(first.jobs) + " jobs with " + std::to_string(first.tasks) +
-                    " tasks on " + std::to_string(first.nodes) + " nodes (" + std::to_string(first.cluster.vcores()) +
-                    " cores, " + std::to_string(first.cluster.memory_mib() / 1024) + " GiB), seed " +
-                    std::to_string(first.seed) + "</p>";
-  for (const RunResult& run : runs) {
-    if (!run.first_problem.empty()) out += "<p>" + HtmlEscape(run.profile + ": " + run.first_problem) + "</p>";
-  }
-  out += MetricsHtml(runs);
-  out += "<h2>Cluster and jobs</h2><div class=\"plots\">" + UseFigures(runs) +
-         Figure("Slowdown", DistributionPlot("Distribution of slowdown", "slowdown of a job (1 = as if alone)", 1,
-                                             Slowdowns(runs))) +
-         "</div><h2>Queue shares over time</h2><div class=\"plots\">" + ShareFigures(runs) + "</div>";
-  for (const RunResult& run : runs) {
-    std::vector<TableRow> rows;
-    for (std::vector<std::string>& cells : QueueRows(run)) rows.push_back({std::move(cells)});
-    out += "<h2>Queues under " + HtmlEscape(run.profile) + "</h2>" +
-           TableHtml({"", "jobs", "slowdown, mean", "slowdown, p99", "share, mean"}, rows);
-  }
-  return PageHtml(first.trace, out);
 }
 
 }  // namespace fairlead::sim

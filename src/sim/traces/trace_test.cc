@@ -4,6 +4,7 @@
 
 #include "profiles/profile.h"
 #include "sim/traces/both.h"
+#include "sim/traces/comparison_report.h"
 #include "sim/traces/profiles.h"
 #include "sim/traces/read.h"
 #include "sim/traces/report.h"
@@ -417,7 +418,7 @@ TEST(TraceReportTest, NamesFromATraceDoNotBreakThePage) {
   JobList list(jobs);
   const RunResult result = RunProfile("fairlead", Nodes(1, 4), list);
   ASSERT_EQ(result.jobs, 1) << result.first_problem;
-  EXPECT_EQ(ReportHtml({result}).find("<b>"), std::string::npos);
+  EXPECT_EQ(report::Html(ReportOf({result})).find("<b>"), std::string::npos);
   EXPECT_NE(JobsCsv({result}).find(",\"=1+1,\"\"x\"\"\","), std::string::npos) << JobsCsv({result});
 }
 

@@ -120,5 +120,18 @@ TEST(ClassFile, WhatIsCutIsRefused) {
   }
 }
 
+/// 60,000 fields that share a name of 60,000 bytes: 3.6 GB in memory, from a file of half a megabyte.
+TEST(ClassFile, TextsThatManyMembersShareAreBounded) {
+  std::string bytes = Unhex("cafebabe0000003d0004010001410700010100") + Unhex("00");
+  bytes.replace(bytes.size() - 2, 2, "\xea\x60", 2);
+  bytes += std::string(60'000, 'x') + Unhex(
+                                          "000000020000"
+                                          "0000"
+                                          "ea60");
+  for (int i = 0; i < 60'000; ++i) bytes += Unhex("0000000300030000");
+  bytes += Unhex("00000000");
+  EXPECT_FALSE(ParseClassFile(bytes).ok());
+}
+
 }  // namespace
 }  // namespace fairlead::wire::java_stream

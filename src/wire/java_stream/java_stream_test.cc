@@ -113,6 +113,15 @@ TEST(JavaStream, ClassesAboveOneAnotherAreBounded) {
   EXPECT_THAT(Reason(tower(33)), HasSubstr("too many above it"));
 }
 
+TEST(JavaStream, InterfacesOfAProxyAreBounded) {
+  const auto proxy = [](uint16_t count) {  // its description, with empty names
+    return Unhex("aced00057d0000") + static_cast<char>(count >> 8) + static_cast<char>(count) +
+           std::string(2 * size_t{count}, '\0') + Unhex("7870");
+  };
+  EXPECT_EQ(Reason(proxy(256)), "");
+  EXPECT_THAT(Reason(proxy(257)), HasSubstr("a proxy with 257 interfaces"));
+}
+
 TEST(JavaStream, AChainOfReferencesIsWrittenWithoutRecursion) {
   // Objects of class X { Object n; }, each with the one before: the writer meets the last one first.
   std::string bytes = Unhex("aced0005");

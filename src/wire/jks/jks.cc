@@ -123,7 +123,7 @@ base::Result<Store> Parse(std::string_view bytes, std::string_view password) {
   std::string digested = Wide(password).append(kSeasoning).append(content);
   const bool same = Sha1(digested) == bytes.substr(content.size());
   ::OPENSSL_cleanse(digested.data(), digested.size());
-  if (!same) return base::Error{"the password is another one, or the file was changed"};
+  if (!same) return base::Error{"the password is another one, or the file was changed", kOtherPassword};
   return store;
 }
 

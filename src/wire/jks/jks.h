@@ -22,6 +22,9 @@ struct Store {
   std::vector<std::string> trusted;  // certificates in DER
 };
 
+/// Error::code of Parse: a wrong password.
+inline constexpr int kOtherPassword = 1;
+
 /// Begins as a JKS does.
 bool IsJks(std::string_view bytes);
 

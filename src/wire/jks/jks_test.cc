@@ -59,5 +59,31 @@ TEST(Jks, ACutFileIsRefused) {
   EXPECT_FALSE(Parse(many, "").ok());
 }
 
+std::string Counted(uint32_t number) {
+  std::string out;
+  for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<char>(number >> shift));
+  return out;
+}
+
+TEST(Jks, BytesAndCertificatesAreBounded) {
+  // A store without entries, and what follows it.
+  const auto empty = [](size_t more) {
+    return "\xFE\xED\xFE\xED" + Counted(2) + Counted(0) + std::string(more, '\0') + std::string(20, 'd');
+  };
+  EXPECT_TRUE(Parse(empty(0), "").ok());
+  EXPECT_EQ(Parse(empty(1), "").error().message, "the file is cut");
+  EXPECT_EQ(Parse(empty(size_t{16} << 20), "").error().message, "this is no JKS");
+  // One key and its certificates, all empty.
+  const auto chain = [](uint32_t certificates) {
+    std::string bytes = "\xFE\xED\xFE\xED" + Counted(1) + Counted(1) + Counted(1) + std::string(2 + 8 + 4, '\0');
+    bytes += Counted(certificates) + std::string(4 * size_t{certificates}, '\0');
+    return bytes + std::string(20, 'd');
+  };
+  const auto whole = Parse(chain(100), "");
+  ASSERT_TRUE(whole.ok()) << whole.error().message;
+  EXPECT_EQ(whole->keys[0].chain.size(), 100U);
+  EXPECT_FALSE(Parse(chain(101), "").ok());
+}
+
 }  // namespace
 }  // namespace fairlead::wire::jks

@@ -118,6 +118,10 @@ TEST(Messages, WhatOneStandsForHasABound) {
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.error().message.find("what it stands for takes more than 16777216 bytes"), std::string::npos)
       << refused.error().message;
+  FetchShuffleBlockChunks chunks{"application_1_0001", "1", 1, 0, std::vector<int32_t>(800'000, 1), {}};
+  const auto longer = DecodeMessage(EncodeMessage(chunks));
+  ASSERT_FALSE(longer.ok());
+  EXPECT_NE(longer.error().message.find("3145728"), std::string::npos) << longer.error().message;
 }
 
 TEST(Messages, JavaStrings) {

@@ -124,6 +124,16 @@ TEST(Sasl, EveryCipherOffered) {
   EXPECT_EQ(MakeSealingCipher({"none", std::string(16, 'h')}, true, 100), nullptr);
 }
 
+TEST(Sasl, ASealedBlockHasABound) {
+  const auto cipher = MakeSealingCipher({"rc4", std::string(16, 'h')}, true, 65536);
+  std::string plain;
+  EXPECT_TRUE(cipher->Decrypt(std::string("\0\0\0\0\x01\0\0\0", 8), plain).ok());  // 16 MiB: waits for them
+  for (const std::string_view length : {std::string_view("\0\0\0\0\x01\0\0\x01", 8), {"\0\0\0\0\0\0\0\x17", 8}}) {
+    const auto other = MakeSealingCipher({"rc4", std::string(16, 'h')}, true, 65536);
+    EXPECT_FALSE(other->Decrypt(length, plain).ok());
+  }
+}
+
 TEST(Sasl, WrongSecretAndWeakerProtectionAreRefused) {
   SaslServer server("bm9uY2U=", "secret", false);
   SaslClient wrong("Y25vbmNl", "other", false);

@@ -251,6 +251,17 @@ TEST(MessagesByHand, NestingIsBounded) {
   EXPECT_NE(status.error().message.find("nested"), std::string::npos);
 }
 
+TEST(MessagesByHand, GroupsInGroupsAreBounded) {
+  const auto nested = [](size_t depth) {  // groups of field 9, which no message has
+    return std::string(depth, '\x4b') + std::string(depth, '\x4c');
+  };
+  NodeIdProto node;
+  EXPECT_TRUE(node.ParseFrom(nested(50), wire::hadoop_rpc::kCall).ok());
+  const base::Status deep = node.ParseFrom(nested(100'000), wire::hadoop_rpc::kCall);
+  ASSERT_FALSE(deep.ok());
+  EXPECT_NE(deep.error().message.find("nested deeper than 64"), std::string::npos) << deep.error().message;
+}
+
 /// Decoding without saying what a message may cost does not compile.
 template <class Message>
 concept DecodesUnbounded = requires(Message message, std::string_view bytes) { message.ParseFrom(bytes); };
