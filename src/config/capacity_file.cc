@@ -458,8 +458,8 @@ void ReadMapping(const Keys& keys, CapacityQueues& queues) {
     const std::string json = Value(keys, prefix + "mapping-rule-json");
     if (!json.empty()) {
       problem = ReadJsonMapping(json, queues.json_mapping);
-    } else if (keys.contains(prefix + "mapping-rule-json-file")) {
-      problem = {CapacityFault::kArgument, prefix + "mapping-rule-json-file is not supported; write the rules into " +
+    } else if (keys.contains(kMappingRuleFile)) {  // IncludeMappingRules was not asked: it is no file of this machine
+      problem = {CapacityFault::kArgument, std::string(kMappingRuleFile) + " is not read here; write the rules into " +
                                                prefix + "mapping-rule-json"};
     }
   } else if (format != "legacy") {
@@ -501,7 +501,7 @@ namespace {
 /// Keys that ReadCapacityQueues takes by name, outside the loop over all.
 bool IsReadByName(std::string_view name) {
   static constexpr std::string_view kNames[] = {"resource-calculator", "mapping-rule-format", "queue-mappings",
-                                                "mapping-rule-json"};
+                                                "mapping-rule-json", "mapping-rule-json-file"};
   return std::find(std::begin(kNames), std::end(kNames), name) != std::end(kNames);
 }
 
@@ -567,8 +567,6 @@ model::QueueTree CapacityTree(const Keys& keys, std::vector<std::string>* unknow
 }
 
 namespace {
-
-constexpr char kStored[] = "the stored configuration";
 
 base::Result<HadoopConf> Over(HadoopConf conf, const std::string& file, std::string_view text) {
   const FileReader none = [](const std::string& path) -> base::Result<std::string> {
@@ -686,11 +684,32 @@ base::Result<Properties> CapacityProperties(std::string_view text, const std::st
   return conf->Explicit();
 }
 
-model::QueueTree CapacityTreeOf(const Properties& properties, const HadoopConf& site,
+model::QueueTree CapacityTreeOf(const Properties& properties, const std::string& origin, const HadoopConf& site,
                                 std::vector<std::string>& warnings) {
   HadoopConf conf = site;
-  for (const auto& [key, value] : properties) conf.Set(key, value, {kStored, 0, 0});
+  for (const auto& [key, value] : properties) conf.Set(key, value, {origin, 0, 0});
   return TreeOf(conf, site, warnings);
+}
+
+base::Status IncludeMappingRules(Properties& keys, const HadoopConf& site, const FileReader& read) {
+  HadoopConf conf = site;
+  for (const auto& [key, value] : keys) conf.Set(key, value);
+  const std::string inline_rules = std::string(kPrefix) + "mapping-rule-json";
+  const std::string path = conf.String(kMappingRuleFile);
+  if (path.empty() || conf.String(std::string(kPrefix) + "mapping-rule-format") != "json" ||
+      !conf.String(inline_rules).empty()) {
+    return {};
+  }
+  const base::Result<std::string> rules = read(path);
+  const bool none = rules.ok() && base::Trimmed(*rules).empty();
+  if (!rules.ok() || none) {
+    return base::Error{std::string(kMappingRuleFile) + " is '" + path +
+                       "': " + (none ? "the file is empty" : rules.error().message) +
+                       "; write the path of a file with rules, or the rules into " + inline_rules};
+  }
+  keys[inline_rules] = *rules;
+  keys.erase(kMappingRuleFile);
+  return {};
 }
 
 }  // namespace fairlead::config

@@ -35,9 +35,16 @@ std::vector<std::string> CapacityFaults(std::string_view text, const std::string
 /// The keys of `text`, a capacity-scheduler.xml, as they are written there. An error is one of XML.
 base::Result<Properties> CapacityProperties(std::string_view text, const std::string& file);
 
-/// ParseCapacityFile of a file with these keys.
-model::QueueTree CapacityTreeOf(const Properties& properties, const HadoopConf& site,
+/// ParseCapacityFile of a file with these keys, which warnings call `origin`.
+model::QueueTree CapacityTreeOf(const Properties& properties, const std::string& origin, const HadoopConf& site,
                                 std::vector<std::string>& warnings);
+
+/// Names a file with the mapping rules, which counts where the format is json and mapping-rule-json has none.
+inline constexpr char kMappingRuleFile[] = "yarn.scheduler.capacity.mapping-rule-json-file";
+
+/// Puts the rules of such a file, where `keys` over those of `site` name one that counts, into `keys` as
+/// mapping-rule-json, so that what is stored and compared has them. `read` reads the file; the error names it.
+base::Status IncludeMappingRules(Properties& keys, const HadoopConf& site, const FileReader& read);
 
 /// One value of `capacity` or `maximum-capacity`, of a queue or of a node label there.
 model::CapacityValue ReadCapacity(const std::string& key, const std::string& text);

@@ -105,7 +105,7 @@ TEST(CapacityFile, KeysOfAFileMeanTheSameByThemselves) {
   EXPECT_EQ(*keys, (Properties{{"yarn.scheduler.capacity.root.queues", "a,b"},
                                {"yarn.scheduler.capacity.root.a.capacity", "${share}"}}));
   std::vector<std::string> warnings;
-  const model::QueueTree tree = CapacityTreeOf(*keys, site, warnings);
+  const model::QueueTree tree = CapacityTreeOf(*keys, "a store", site, warnings);
   EXPECT_EQ(tree.queues.size(), 3u);
   EXPECT_FLOAT_EQ(tree.capacity->queues.at("root.a").own.capacity.at("").percent, 70);
   EXPECT_TRUE(warnings.empty());
@@ -292,6 +292,24 @@ constexpr const char* kNamesOfHadoop[] = {"maximum-applications",
                                           "yarn.resourcemanager.scheduler.monitor.enable",
                                           "yarn.resourcemanager.scheduler.monitor.policies",
                                           "am.allow-non-exclusive-allocation",
+                                          "am.default-node-label-expression",
+                                          "yarn.node-labels.enabled",
+                                          "yarn.node-labels.configuration-type",
+                                          "yarn.node-labels.fs-store.root-dir",
+                                          "fs-store.impl.class",
+                                          "exclusive-enforced-partitions",
+                                          "yarn.resourcemanager.node-labels.provider",
+                                          "provider.fetch-interval-ms",
+                                          "provider.update-newly-registered-nodes-interval-ms",
+                                          "yarn.resourcemanager.reservation-system.enable",
+                                          "yarn.resourcemanager.reservation-system.class",
+                                          "plan.follower",
+                                          "planfollower.time-step",
+                                          "max-periodicity",
+                                          "yarn.resourcemanager.placement-constraints.handler",
+                                          "yarn.resourcemanager.placement-constraints.algorithm.",
+                                          "retry-attempts",
+                                          "scheduler.pool-size",
                                           "yarn.scheduler.queue-placement-rules",
                                           "yarn.scheduler.configuration.store.class",
                                           "yarn.scheduler.configuration.mutation.acl-policy.class",

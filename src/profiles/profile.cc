@@ -25,6 +25,18 @@ const QueueFile kFairSchedulerFile = {"yarn.scheduler.fair.allocation.file",
                                       "<allocations>\n</allocations>\n",
                                       true};
 
+base::Result<model::QueueTree> ParseWithIncluded(const QueueFile& form, std::string_view text, const std::string& file,
+                                                 const config::HadoopConf& site, const config::FileReader& read,
+                                                 std::vector<std::string>& warnings) {
+  if (form.included == nullptr || (text.find(form.included) == std::string_view::npos && !site.IsSet(form.included)))
+    return form.parse(text, file, site, warnings);
+  base::Result<config::Properties> keys = form.keys(text, file);
+  if (!keys) return keys.error();
+  if (const base::Status included = form.include(*keys, site, read); !included)
+    return base::Error{file + ": " + included.error().message};
+  return form.from_keys(*keys, file, site, warnings);
+}
+
 std::span<const Profile> All() {
   static const Profile kAll[] = {kFairlead, kYarnFair, kYarnCapacity, kTdw, kSparkStandalone};
   return kAll;

@@ -34,15 +34,24 @@ struct QueueFile {
                                     const std::vector<std::pair<std::string, std::string>>& settings);
   const char* empty;
   bool watched = false;  // a change is taken into use without a refresh, as Hadoop's scheduler of this file does
-  /// The file's keys, and `parse` of such keys: for queues that `yarn schedulerconf` changes; nullptr: of this file it
-  /// does not.
+  /// The file's keys, and `parse` of such keys, which warnings call `origin`: for queues that `yarn schedulerconf`
+  /// changes; nullptr: of this file it does not.
   base::Result<config::Properties> (*keys)(std::string_view text, const std::string& file) = nullptr;
-  model::QueueTree (*from_keys)(const config::Properties& keys, const config::HadoopConf& site,
-                                std::vector<std::string>& warnings) = nullptr;
+  model::QueueTree (*from_keys)(const config::Properties& keys, const std::string& origin,
+                                const config::HadoopConf& site, std::vector<std::string>& warnings) = nullptr;
+  /// The key that names a file with more of it, and what puts that into the keys; nullptr: there is none.
+  const char* included = nullptr;
+  base::Status (*include)(config::Properties& keys, const config::HadoopConf& site,
+                          const config::FileReader& read) = nullptr;
   /// All values that are wrong by themselves, with their places, where `parse` does not tell them; nullptr: it does.
   std::vector<std::string> (*faults)(std::string_view text, const std::string& file,
                                      const config::HadoopConf& site) = nullptr;
 };
+
+/// `form.parse` of a file of this machine, with the file that it names besides, which `read` reads.
+base::Result<model::QueueTree> ParseWithIncluded(const QueueFile& form, std::string_view text, const std::string& file,
+                                                 const config::HadoopConf& site, const config::FileReader& read,
+                                                 std::vector<std::string>& warnings);
 
 /// Makes a scheduler; `epoch` grows with every start of the resource manager and stands in container ids.
 using Maker = std::function<std::unique_ptr<scheduler::Scheduler>(int64_t epoch)>;

@@ -151,6 +151,8 @@ constexpr QueueFile kCapacitySchedulerFile = {.key = "fairlead.scheduler.capacit
                                               .empty = "",
                                               .keys = config::CapacityProperties,
                                               .from_keys = config::CapacityTreeOf,
+                                              .included = config::kMappingRuleFile,
+                                              .include = config::IncludeMappingRules,
                                               .faults = config::CapacityFaults};
 
 // Of queues that come of another file than its own.

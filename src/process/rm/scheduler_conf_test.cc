@@ -161,7 +161,7 @@ class ManagerWithConf {
     SchedulerConfOptions& conf = options.scheduler_conf.emplace();
     conf.read_file = [] { return base::Result<config::Properties>(kFile); };
     conf.parse = [](const config::Properties& keys, std::vector<std::string>& warnings) {
-      return config::CapacityTreeOf(keys, config::HadoopConf(), warnings);
+      return config::CapacityTreeOf(keys, "a store", config::HadoopConf(), warnings);
     };
     auto stored = LoadSchedulerConf(machine_.store());
     EXPECT_TRUE(stored.ok());

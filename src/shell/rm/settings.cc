@@ -195,8 +195,12 @@ std::string StateDirectory(const HadoopConf& conf) {
   return conf.String("hadoop.tmp.dir", "/tmp/hadoop") + "/yarn/system/rmstore";
 }
 
+base::Result<std::string> ReadSmallFile(const std::string& file) {
+  return env_posix::MakePosixDisk()->ReadFile(file, uint64_t{16} << 20);
+}
+
 base::Result<std::string> ReadQueueFile(const std::string& file) {
-  base::Result<std::string> text = env_posix::MakePosixDisk()->ReadFile(file, uint64_t{16} << 20);
+  base::Result<std::string> text = ReadSmallFile(file);
   if (!text.ok()) return base::Error{file + ": " + text.error().message};
   return text;
 }
@@ -205,7 +209,7 @@ base::Result<model::QueueTree> ReadQueues(const profiles::QueueFile& form, const
                                           const HadoopConf& site, std::vector<std::string>& warnings) {
   const base::Result<std::string> text = ReadQueueFile(file);
   if (!text.ok()) return text.error();
-  return form.parse(*text, file, site, warnings);
+  return profiles::ParseWithIncluded(form, *text, file, site, ReadSmallFile, warnings);
 }
 
 constexpr char kConfStore[] = "yarn.scheduler.configuration.store.class";
@@ -236,13 +240,17 @@ base::Result<model::QueueTree> KeptQueues(const profiles::QueueFile& form, const
   process::rm::SchedulerConfOptions conf;
   conf.kept = site.String(kConfStore) != "memory";
   conf.queue_admins = QueueAdminsMayChange(site);
-  conf.read_file = [&form, file]() -> base::Result<config::Properties> {
+  conf.read_file = [&form, file, site]() -> base::Result<config::Properties> {
     const base::Result<std::string> text = ReadQueueFile(file);
     if (!text.ok()) return text.error();
-    return form.keys(*text, file);
+    base::Result<config::Properties> keys = form.keys(*text, file);
+    if (!keys.ok()) return keys.error();
+    if (const base::Status included = form.include(*keys, site, ReadSmallFile); !included)
+      return base::Error{file + ": " + included.error().message};
+    return keys;
   };
   conf.parse = [&form, site](const config::Properties& keys, std::vector<std::string>& warnings) {
-    return form.from_keys(keys, site, warnings);
+    return form.from_keys(keys, "the stored configuration", site, warnings);
   };
   if (conf.kept && store != nullptr) {
     auto stored = process::rm::LoadSchedulerConf(*store);
@@ -454,8 +462,9 @@ void WarnOfLongSession(const HaSettings& ha, std::vector<std::string>& warnings)
 /// A key below yarn.webapp. that is nearly one that is read is found by both.
 void WarnOfKeysWithoutEffect(const HadoopConf& conf, RmSettings& out) {
   const std::string daemon = "this resource manager with profile " + out.manager.profile;
-  WarnOfUnread(conf, {"yarn.resourcemanager.", "yarn.scheduler.", "fairlead.scheduler.", "fairlead.rm."}, daemon,
-               out.warnings);
+  WarnOfUnread(conf,
+               {"yarn.resourcemanager.", "yarn.scheduler.", "yarn.node-labels.", "fairlead.scheduler.", "fairlead.rm."},
+               daemon, out.warnings);
   for (const UnreadRight& right : UnreadRights(conf)) {
     std::string line = right.key + " has no effect on " + daemon;
     if (!right.near.empty()) line += "; did you mean '" + right.near + "'?";

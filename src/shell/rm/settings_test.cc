@@ -156,6 +156,56 @@ TEST(RmSettingsTest, StoredQueuesGoBeforeTheFilesWhereAStoreKeepsThem) {
   }
 }
 
+constexpr char kRuleOfAnn[] =
+    R"({"rules": [{"type": "user", "matches": "ann", "policy": "custom", "customPlacement": "root.a"}]})";
+
+/// A capacity-scheduler.xml whose mapping rules stand in a file of their own.
+std::string FileWithRulesIn(const std::string& path) {
+  return "<configuration>" + Property("root.queues", "a,default") + Property("root.a.capacity", "50") +
+         Property("root.default.capacity", "50") + Property("root.a.capacty", "5") +
+         Property("mapping-rule-format", "json") + Property("mapping-rule-json-file", path) + "</configuration>";
+}
+
+TEST(RmSettingsTest, MappingRulesOfAFileOfTheirOwnAreReadWithTheQueues) {
+  const std::string rules = testing::TempDir() + "/rules-of-the-test.json";
+  std::ofstream(rules) << kRuleOfAnn;
+  const ConfDirectory directory({{"capacity-scheduler.xml", FileWithRulesIn(rules)}});
+  const auto read = ReadRmSettings(config::Settings(), directory.path());
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->manager.core.queues.capacity->json_mapping.size(), 1u);
+  EXPECT_THAT(
+      read->warnings,
+      testing::Contains(directory.path() + "/capacity-scheduler.xml: "
+                                           "yarn.scheduler.capacity.root.a.capacty is not known, and has no effect"));
+  std::ofstream(rules) << R"({"rules": []})";
+  std::vector<std::string> warnings;
+  const auto again = read->manager.read_queues(warnings);
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(again->capacity->json_mapping.size(), 0u) << "a refresh reads them again";
+  std::ofstream(rules) << " ";
+  EXPECT_THAT(read->manager.read_queues(warnings).error().message, testing::HasSubstr("': the file is empty; write"));
+  std::filesystem::remove(rules);
+  const std::string told = "yarn.scheduler.capacity.mapping-rule-json-file is '" + rules + "': ";
+  EXPECT_THAT(read->manager.read_queues(warnings).error().message, testing::HasSubstr(told));
+  EXPECT_THAT(ReadRmSettings(config::Settings(), directory.path()).error().message, testing::HasSubstr(told));
+}
+
+TEST(RmSettingsTest, AStoreKeepsTheRulesAndNotTheFileThatHadThem) {
+  const std::string rules = testing::TempDir() + "/rules-to-be-stored.json";
+  std::ofstream(rules) << kRuleOfAnn;
+  const ConfDirectory directory({{"capacity-scheduler.xml", FileWithRulesIn(rules)}});
+  config::Settings settings;
+  settings.conf.Set(kStoreClass, "memory");
+  const auto read = ReadRmSettings(settings, directory.path());
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  const auto& keys = read->manager.scheduler_conf->start.keys;
+  EXPECT_EQ(keys.at("yarn.scheduler.capacity.mapping-rule-json"), kRuleOfAnn);
+  EXPECT_FALSE(keys.contains("yarn.scheduler.capacity.mapping-rule-json-file"));
+  EXPECT_EQ(read->manager.core.queues.capacity->json_mapping.size(), 1u);
+  std::filesystem::remove(rules);
+  EXPECT_FALSE(ReadRmSettings(settings, directory.path()).ok());
+}
+
 TEST(RmSettingsTest, AStoreAndAPolicyThatNobodyKnowsAreRefused) {
   const ConfDirectory directory(
       {{"capacity-scheduler.xml",
@@ -181,11 +231,14 @@ TEST(RmSettingsTest, AMisspeltKeyIsToldWithTheOneThatIsMeant) {
   settings.conf.Set("fairlead.scheduler.node-ordr", "pack");
   settings.conf.Set("yarn.resourcemanger.hostname", "h");
   settings.conf.Set("yarn.of-another-program", "1");
+  settings.conf.Set("yarn.node-labels.exclusive-enforced-partitions", "fast");
   const auto read = ReadRmSettings(settings, "");
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_THAT(read->warnings,
               testing::ElementsAre("fairlead.scheduler.node-ordr has no effect on this resource manager with profile "
                                    "fairlead; did you mean 'fairlead.scheduler.node-order'?",
+                                   "yarn.node-labels.exclusive-enforced-partitions has no effect on this resource "
+                                   "manager with profile fairlead",
                                    "yarn.resourcemanger.hostname has no effect on this resource manager with profile "
                                    "fairlead; did you mean 'yarn.resourcemanager.hostname'?"));
 }

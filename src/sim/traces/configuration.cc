@@ -105,6 +105,7 @@ base::Status LeaveOutWrongNumbers(Configuration& to, const std::string& file, st
                        "out here, and its default counts");
   }
   if (keys.size() < all.Explicit().size()) {
+    keys.erase(config::kMappingRuleFile);  // jobs are placed by their trace
     to.queues = config::CapacityTree(keys);
   }
   return {};
@@ -123,11 +124,11 @@ bool Preempts(const Configuration& one) {
                              : one.conf.Bool("yarn.scheduler.fair.preemption", false);
 }
 
-base::Status ReadQueues(Configuration& to, const std::string& file, std::string_view text) {
+base::Status ReadQueues(Configuration& to, const std::string& file, std::string_view text, const FileReader& read) {
   const profiles::Profile* profile = profiles::Find(to.profile);
   if (profile == nullptr)
     return base::Error{to.name + ": there is no profile \"" + to.profile + "\" (" + kProfile + ")"};
-  auto queues = profile->queue_file.parse(text, file, to.conf, to.notes);
+  auto queues = profiles::ParseWithIncluded(profile->queue_file, text, file, to.conf, read, to.notes);
   if (!queues) return base::Error{queues.error().message};
   to.queues = std::move(*queues);
   if (to.queues.capacity) {
@@ -178,7 +179,7 @@ base::Result<Configuration> ReadConfiguration(const std::string& path, const std
     if (!file_text.ok()) return base::Error{file + ": " + file_text.error().message, file_text.error().code};
   }
   if (const base::Status set = SetVersion(out, version); !set) return set.error();
-  if (const base::Status queues = ReadQueues(out, file, file_text.ok() ? *file_text : ""); !queues)
+  if (const base::Status queues = ReadQueues(out, file, file_text.ok() ? *file_text : "", read); !queues)
     return queues.error();
   return out;
 }
@@ -201,7 +202,7 @@ base::Result<Configuration> WithQueuesOf(const std::string& file, const FileRead
   Configuration out = other;
   out.name = file;
   out.notes.clear();
-  if (const base::Status queues = ReadQueues(out, file, *text); !queues) return queues.error();
+  if (const base::Status queues = ReadQueues(out, file, *text, read); !queues) return queues.error();
   return out;
 }
 
