@@ -59,24 +59,35 @@ def run_and_change(cluster, work):
     assert "Capacity : 70.00%" in status.stdout, "the refused file changed the queues: " + status.stdout
 
 
+def waiting_maps(cluster, work, count):
+    """A MapReduce job of so many maps, each of which makes maps/begun-ATTEMPT, waits for maps/gate and makes maps/done-NUMBER."""
+    classes, jar = work / "classes", work / "maps.jar"
+    for directory in (classes, work / "maps"):
+        directory.mkdir()
+    subprocess.run([peers.java() + "c", "-nowarn", "-proc:none", "-d", classes, "-cp", f"{cluster.hadoop}/*", peers.HERE / "java/WaitingMaps.java"], check=True)
+    subprocess.run([peers.java()[:-4] + "jar", "--create", "--file", jar, "-C", classes, "."], check=True)
+    return Background(work, "large", cluster.java_command(
+        "org.apache.hadoop.util.RunJar", jar, "WaitingMaps", "-Dmapreduce.map.memory.mb=1024", "-Dmapreduce.map.speculative=false",
+        "-Dmapreduce.job.queuename=root.alpha", count, work / "maps"), cluster.client_environment())
+
+
 def preempted(cluster, work):
     """A job that has the whole cluster loses maps to the queue that has its share coming, and still ends well."""
-    large = Background(work, "large", cluster.example_command("pi", "-Dmapreduce.map.memory.mb=1024", "-Dmapreduce.map.speculative=false", "30", "1000000"),
-                       cluster.client_environment())
+    large = waiting_maps(cluster, work, 30)
     cluster.wait(lambda: large.running() and cluster.apps(), "the submission", 120)
     first = cluster.apps()[0]["id"]
 
     def stands_in_the_way():
-        maps = stand_still(first)
         full = cluster.get("/ws/v1/cluster/metrics")["clusterMetrics"]["availableMB"] < 1024
-        return full and len(maps) == cluster.app(first)["runningContainers"] - 1
-    cluster.wait(stands_in_the_way, "a cluster full of maps that stand still", 120)
+        return large.running() and full and len(list((work / "maps").glob("begun-*"))) == cluster.app(first)["runningContainers"] - 1
+    cluster.wait(stands_in_the_way, "a cluster full of maps that stand still", 180)
     run = cluster.example("pi", "-Dmapreduce.job.queuename=root.beta", "6", "1000", cwd=work)
     require_success(run, "the second queue's job")
     assert cluster.app(first)["preemptedMemorySeconds"] > 0, cluster.app(first)
-    go_on(first)
+    (work / "maps/gate").touch()
     large.finish()
-    require_pi(large.text())
+    done = {path.name for path in (work / "maps").glob("done-*")}
+    assert done == {f"done-{number}" for number in range(30)}, done
     assert "Failed map tasks" not in large.text(), large.text()[-3000:]
 
 
@@ -160,7 +171,7 @@ case("all", CAPACITY, name="capacity-spark-cluster-mode")(cases_spark.cluster_mo
 # Hadoop's nodes beside Fairlead's, and Spark 4.
 BESIDE = dataclasses.replace(CAPACITY, hadoop="3.4.3", spark="4.3.0", nodes=("java", "fairlead"))
 for _job, _run in {"pi": cases_mapreduce.pi, "spark-cluster-mode": cases_spark.cluster_mode,
-                   "spark-dynamic-allocation": cases_spark.dynamic_allocation, "yarn-client": cases_yarn.yarn_client}.items():
+                   "spark-client-mode": cases_spark.client_mode, "spark-dynamic-allocation": cases_spark.dynamic_allocation, "yarn-client": cases_yarn.yarn_client}.items():
     case("all", BESIDE, name=f"capacity-mixed-nodes-{_job}")(_run)
 case("all", BESIDE, own_cluster=True, name="capacity-daemons-killed")(cases_restart.daemons_killed)
 case("all", dataclasses.replace(BESIDE, rm=None, yarn_site=cases_ha.DEFAULTS), own_cluster=True, name="capacity-takeover")(
