@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "scheduler/scheduler.h"
 
@@ -21,6 +22,8 @@ struct BusyLoad {
   bool uneven = false;    // no two nodes are of one size
   bool starting = false;  // every application waits for its master
   int cores = 128;        // of a node
+  int users = 50;
+  int partitions = 1;  // of nodes and applications; the first is that of nodes without a label
 };
 
 /// The sizes that a bench was given.
@@ -39,11 +42,13 @@ class BusyCluster {
     for (int n = 0; n < load.nodes; ++n) {
       const int memory = kNodeMemory + (load.uneven ? n : 0);
       Send(model::scheduler::NodeAdded{
-          {static_cast<uint32_t>(n)}, Host(n), 1, Rack(n), model::Resources::Of(memory, load.cores), {}});
+          {static_cast<uint32_t>(n)}, Host(n), 1, Rack(n), model::Resources::Of(memory, load.cores), LabelsOf(n)});
     }
     for (int a = 0; a < load.apps; ++a) AddApp(a);
   }
 
+  /// Of partition `p`, from 1 on; partition 0 has none.
+  static std::string LabelName(int p) { return "part" + std::to_string(p); }
   static std::string QueueName(int q) { return "root.queue" + std::to_string(q); }
 
   void Send(model::scheduler::Event event) { core_->Step({}, {&event, 1}, effects_); }
@@ -82,12 +87,17 @@ class BusyCluster {
   static std::string Host(int n) { return "host" + std::to_string(n) + ".example.org"; }
   static std::string Rack(int n) { return "/rack" + std::to_string(n / 40); }
 
+  std::vector<std::string> LabelsOf(int n) const {
+    const int p = n % load_.partitions;
+    return p == 0 ? std::vector<std::string>{} : std::vector<std::string>{LabelName(p)};
+  }
+
   void AddApp(int a) {
     model::scheduler::AppAdded added;
     added.app = {static_cast<uint32_t>(a)};
     added.id = {1700000000000, a + 1};
     added.queue = QueueName(a % load_.queues);
-    added.user = "user" + std::to_string(a % 50);
+    added.user = "user" + std::to_string(a % load_.users);
     added.place = false;
     added.unmanaged = !load_.starting;
     Send(added);
@@ -105,6 +115,7 @@ class BusyCluster {
       ask.name = name;
       ask.capability = model::Resources::Of(1024, 1);
       ask.count = count;
+      if (const int p = a % load_.partitions; p != 0) ask.label = LabelName(p);
       call.asks.push_back(ask);
     };
     line("*");

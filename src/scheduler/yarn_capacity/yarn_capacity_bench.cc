@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "scheduler/busy_cluster.h"
 #include "scheduler/yarn_capacity/yarn_capacity.h"
@@ -23,7 +24,7 @@ model::CapacityValue Percent(double percent) {
   return value;
 }
 
-model::CapacityQueues Queues(int count, bool multiple, bool dominant) {
+model::CapacityQueues Queues(int count, bool multiple, bool dominant, int partitions = 1) {
   model::CapacityQueues queues;
   queues.dominant = dominant;
   queues.am_percent = 1;
@@ -37,24 +38,43 @@ model::CapacityQueues Queues(int count, bool multiple, bool dominant) {
     const std::string path = BusyCluster::QueueName(q);
     root.queues->push_back(path.substr(path.rfind('.') + 1));
     queues.queues[path].own.capacity[""] = Percent(100.0 / count);
+    for (int p = 1; p < partitions; ++p) {
+      queues.queues[path].own.capacity[BusyCluster::LabelName(p)] = Percent(100.0 / count);
+    }
   }
+  for (int p = 1; p < partitions; ++p) root.capacity[BusyCluster::LabelName(p)] = Percent(100);
   return queues;
 }
 
-void Grants(benchmark::State& state, bool multiple, bool dominant) {
-  const BusyLoad load = LoadOf(state);
+void Grants(benchmark::State& state, const BusyLoad& load, bool multiple, bool dominant) {
   YarnCapacityConfig config;
   config.timed_passes = false;
-  auto core = MakeYarnCapacity(config, Queues(load.queues, multiple, dominant));
+  std::vector<model::scheduler::ClusterLabel> labels;
+  for (int p = 1; p < load.partitions; ++p) labels.push_back({BusyCluster::LabelName(p), true});
+  auto core = MakeYarnCapacity(config, Queues(load.queues, multiple, dominant, load.partitions), labels);
   if (!core.ok()) return state.SkipWithError(core.error().message.c_str());
   BusyCluster cluster(std::move(*core), load);
   MeasureGrants(state, cluster, load, multiple ? kMost : 1);
 }
 
-void CapacityGrants(benchmark::State& state) { Grants(state, false, false); }
-void CapacityGrantsMultiple(benchmark::State& state) { Grants(state, true, false); }
-void CapacityGrantsDominant(benchmark::State& state) { Grants(state, false, true); }
-void CapacityGrantsMultipleDominant(benchmark::State& state) { Grants(state, true, true); }
+void CapacityGrants(benchmark::State& state) { Grants(state, LoadOf(state), false, false); }
+void CapacityGrantsMultiple(benchmark::State& state) { Grants(state, LoadOf(state), true, false); }
+void CapacityGrantsDominant(benchmark::State& state) { Grants(state, LoadOf(state), false, true); }
+void CapacityGrantsMultipleDominant(benchmark::State& state) { Grants(state, LoadOf(state), true, true); }
+
+/// The fourth number is that of users: of 50 each leaf has one.
+void CapacityGrowsWithUsers(benchmark::State& state) {
+  BusyLoad load = LoadOf(state);
+  load.users = static_cast<int>(state.range(3));
+  Grants(state, load, false, false);
+}
+
+/// The fourth number is that of partitions, to which nodes and applications belong in turn.
+void CapacityGrowsWithPartitions(benchmark::State& state) {
+  BusyLoad load = LoadOf(state);
+  load.partitions = static_cast<int>(state.range(3));
+  Grants(state, load, false, false);
+}
 
 /// A preemption round over a full cluster of 20 containers a node: half of the queues have all, the others want theirs.
 void CapacityPreemptionRound(benchmark::State& state) {
@@ -116,6 +136,14 @@ BENCHMARK(CapacityGrants)->Apply(Sizes);
 BENCHMARK(CapacityGrantsMultiple)->Apply(Sizes);
 BENCHMARK(CapacityGrantsDominant)->Args({5000, 100, 1000});
 BENCHMARK(CapacityGrantsMultipleDominant)->Args({5000, 100, 1000});
+BENCHMARK(CapacityGrowsWithUsers)
+    ->Args({5000, 100, 5000, 50})
+    ->Args({5000, 100, 5000, 500})
+    ->Args({5000, 100, 5000, 5000});
+BENCHMARK(CapacityGrowsWithPartitions)
+    ->Args({5000, 100, 1000, 1})
+    ->Args({5000, 100, 1000, 3})
+    ->Args({5000, 100, 1000, 11});
 
 }  // namespace
 }  // namespace fairlead::scheduler::yarn_capacity
