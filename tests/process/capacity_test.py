@@ -142,6 +142,17 @@ class Rest(unittest.TestCase):
         self.assertEqual(status, 202, text)
         self.assertEqual(self.cluster.app(app)["priority"], 1)
 
+    def test_an_application_moves_where_its_user_may_submit(self):
+        app, status, text = self.submit("root.alpha")
+        self.assertEqual(status, 202, text)
+        self.cluster.wait(lambda: self.cluster.app(app)["state"] == "ACCEPTED", "an application that waits")
+        status, text = self.ask("PUT", f"apps/{app}/queue", json.dumps({"queue": "root.beta"}))
+        self.assertEqual((status, json.loads(text)["queue"], self.cluster.app(app)["queue"]), (200, "root.beta", "root.beta"))
+        status, text = self.ask("PUT", f"apps/{app}/queue", json.dumps({"queue": "root.nowhere"}))
+        self.assertNotEqual(status, 200)
+        self.assertIn("nowhere", text)
+        self.assertEqual(self.cluster.app(app)["queue"], "root.beta")
+
     def test_the_schedulers_xml_says_the_kind_of_a_queue_as_jaxb_does(self):
         request = urllib.request.Request(self.cluster.page("/ws/v1/cluster/scheduler?user.name=root"), headers={"Accept": "application/xml"})
         with urllib.request.urlopen(request, timeout=30) as answer:
@@ -177,6 +188,60 @@ class Rest(unittest.TestCase):
 
     def test_xml_of_another_root_changes_no_queues(self):
         self.assertIn('unexpected element (uri:"", local:"foo")', self.refusal("PUT", "scheduler-conf", "<foo/>", kind="application/xml"))
+
+
+class FileOfQueues(unittest.TestCase):
+    """Files that a running manager is told to read again."""
+
+    KEYS = (("root.queues", "alpha,beta"), ("root.alpha.capacity", "50"), ("root.beta.capacity", "50"))
+
+    def setUp(self):
+        directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-process-"))
+        self.addCleanup(shutil.rmtree, directory, ignore_errors=True)
+        self.cluster = lab.Cluster(directory / "cluster", registry.Spec(nodes=(), history=False, capacity=self.KEYS))
+        self.addCleanup(self.cluster.stop)
+        self.cluster.write()
+        self.cluster.start_rm()
+        self.cluster.wait(lambda: self.cluster.get("/ws/v1/cluster/info"), "the resource manager")
+
+    def refresh(self):
+        """Status and text of the answer."""
+        request = urllib.request.Request(self.cluster.page("/fairlead/v1/queues/refresh?user.name=root"), data=b"{}", method="POST")
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as refused:
+            return refused.code, refused.read().decode()
+
+    def capacities(self):
+        tree = self.cluster.get("/ws/v1/cluster/scheduler")["scheduler"]["schedulerInfo"]["queues"]["queue"]
+        return {one["queueName"]: one["capacity"] for one in tree}
+
+    def test_a_file_that_is_refused_leaves_the_queues_and_the_manager_as_they_were(self):
+        file = self.cluster.conf / "capacity-scheduler.xml"
+        below = {f"root.alpha{'.a' * depth}.queues": "a" for depth in range(120)}
+        large = "".join(f"<property><name>yarn.scheduler.capacity.root.q{number}.capacity</name><value>1</value></property>\n" for number in range(620_000))
+        self.assertGreater(len(large), 50_000_000)
+        for text, words in ((f"<configuration>\n{large}</configuration>", "capacity-scheduler.xml: "), ("<configuration><property>", "capacity-scheduler.xml:1"),
+                            (None, "nested deeper than 100")):
+            with self.subTest(words):
+                if text is None:
+                    self.cluster.write_capacity((*self.KEYS, *below.items()))
+                else:
+                    file.write_text(text)
+                status, answer = self.refresh()
+                self.assertEqual(status, 400, answer)
+                self.assertIn(words, answer)
+                self.assertEqual(self.capacities(), {"alpha": 50, "beta": 50})
+        self.cluster.write_capacity((*self.KEYS[:1], ("root.alpha.capacity", "30"), ("root.beta.capacity", "70")))
+        self.assertEqual(self.refresh()[0], 200)
+        self.assertEqual(self.capacities(), {"alpha": 30, "beta": 70})
+
+    def test_the_log_says_which_rule_chose_the_profile(self):
+        log = (self.cluster.directory / "rm.log").read_text()
+        ready, = [line for line in log.splitlines() if "the resource manager is ready" in line]
+        self.assertIn("yarn-capacity", ready)
+        self.assertIn("yarn.resourcemanager.scheduler.class is org.apache.hadoop.yarn.server.resourcemanager.scheduler.capacity.CapacityScheduler", ready)
 
 
 if __name__ == "__main__":
