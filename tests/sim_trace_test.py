@@ -171,6 +171,20 @@ class Migrate(unittest.TestCase):
         same = json.loads(sim("migrate", "--from", fair, "--to", fair, *self.WORDS, "--json").stdout)
         self.assertEqual({group["change"] for group in same["queues"] + same["users"]}, {"SAME"})
 
+    def test_a_configuration_whose_mapping_rules_stand_in_a_file(self):
+        with tempfile.TemporaryDirectory() as directory:
+            rules, capacity = pathlib.Path(directory, "rules.json"), pathlib.Path(directory, "capacity-scheduler.xml")
+            keys = "".join(f"<property><name>yarn.scheduler.capacity.{name}</name><value>{value}</value></property>"
+                           for name, value in (("mapping-rule-format", "json"), ("mapping-rule-json-file", rules)))
+            capacity.write_text(self.CONFS[3].read_text().replace("</configuration>", keys + "</configuration>"))
+            rules.write_text('{"rules": []}')
+            done = sim("migrate", "--from", self.CONFS[1], "--to", capacity, *self.WORDS)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            rules.unlink()
+            done = sim("migrate", "--from", self.CONFS[1], "--to", capacity, *self.WORDS)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(f"mapping-rule-json-file is '{rules}'", done.stderr)
+
     def test_refusals(self):
         fair, capacity = self.CONFS[1], self.CONFS[3]
         for confs, code, words in (

@@ -117,6 +117,8 @@ model::Refused Apps::NormalizeMasterAsks(App& app) const {
     ask.capability = first.capability;
     ask.count = 1;
     ask.priority = 0;
+    // It goes before the application's own label (RMAppManager.validateAndCreateResourceRequest).
+    if (ask.label.empty() && ask.name == "*") ask.label = config_.master_label;
     if (model::Refused refused = NormalizeAsk(config_, nodes_.MaximumAllocation(), app.submission.label, ask)) {
       return refused;
     }

@@ -539,6 +539,33 @@ TEST_F(World, MasterLargerThanTheMaximumIsRefused) {
   EXPECT_EQ(Why(), Refusal::kAboveMaximum);
 }
 
+class LabelledMasters : public World {
+ protected:
+  LabelledMasters() : World(Labelled()) { Do(m::AddLabels{.call = 1, .labels = {{"masters", true}, {"fast", true}}}); }
+  static Config Labelled() {
+    Config config;
+    config.node_labels = true;
+    config.master_label = "masters";
+    return config;
+  }
+  std::string LabelOf(m::Submission submission) {
+    const model::ApplicationId id = submission.id;
+    Do(m::Submit{2, std::move(submission)});
+    const App* app = core_->FindApp(id);
+    return app == nullptr || app->master_asks.empty() ? "none" : app->master_asks[0].label;
+  }
+};
+
+TEST_F(LabelledMasters, AMasterThatAsksForNoneHasTheirLabelBeforeThatOfItsApplication) {
+  EXPECT_EQ(LabelOf(AnApp(1)), "masters");
+  m::Submission labelled = AnApp(2);
+  labelled.label = "fast";
+  EXPECT_EQ(LabelOf(labelled), "masters");
+  labelled = AnApp(3);
+  labelled.master_asks[0].label = "fast";
+  EXPECT_EQ(LabelOf(labelled), "fast");
+}
+
 TEST_F(World, TheQueuesOwnMaximumHoldsForMastersAndAsks) {
   model::QueueTree& tree = config_.queues;
   tree.queues.emplace_back().name = "root.alpha";

@@ -45,6 +45,7 @@ struct Config {
   int32_t max_stored_apps = 1000;    // yarn.resourcemanager.state-store.max-completed-applications
   int32_t max_priority = INT32_MAX;  // yarn.cluster.max-application-priority
   bool node_labels = false;          // yarn.node-labels.enabled
+  std::string master_label;          // yarn.resourcemanager.node-labels.am.default-node-label-expression
   bool keep_work = true;             // yarn.resourcemanager.work-preserving-recovery.enabled
   base::Duration configured_maximum_for = base::Duration::Seconds(10);  // ...scheduling-wait-ms
   int32_t diagnostics_limit = 64 * 1024;                                // yarn.app.attempt.diagnostics.limit.kc

@@ -134,6 +134,9 @@ constexpr Key<RmSettings> kKeys[] = {
        "container"),
     By("yarn.node-labels.enabled", "false",
        "partitions of nodes, in profile [yarn-capacity](scheduler-yarn-capacity.md#node-labels)"),
+    KeyOf<&RmSettings::manager, &Manager::core, &Core::master_label>(
+        "yarn.resourcemanager.node-labels.am.default-node-label-expression",
+        "the label of masters that ask for none; it goes before their application's"),
     By("yarn.resourcemanager.scheduler.class", "none",
        "FairScheduler: profile fairlead; CapacityScheduler: profile yarn-capacity; any other is refused"),
     By("fairlead.scheduler.profile", "fairlead",
