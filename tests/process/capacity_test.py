@@ -233,9 +233,9 @@ class FileOfQueues(unittest.TestCase):
                 self.assertEqual(status, 400, answer)
                 self.assertIn(words, answer)
                 self.assertEqual(self.capacities(), {"alpha": 50, "beta": 50})
-        self.cluster.write_capacity((*self.KEYS[:1], ("root.alpha.capacity", "30"), ("root.beta.capacity", "70")))
+        self.cluster.write_capacity((*self.KEYS[:1], ("root.alpha.capacity", "25"), ("root.beta.capacity", "75")))
         self.assertEqual(self.refresh()[0], 200)
-        self.assertEqual(self.capacities(), {"alpha": 30, "beta": 70})
+        self.assertEqual(self.capacities(), {"alpha": 25, "beta": 75})
 
     def test_the_log_says_which_rule_chose_the_profile(self):
         log = (self.cluster.directory / "rm.log").read_text()
