@@ -3,6 +3,7 @@
 import functools
 import pathlib
 import re
+import subprocess
 import sys
 import unittest
 
@@ -51,6 +52,15 @@ class Weakened(unittest.TestCase):
 
     def test_the_page_says_how_many(self):
         self.assertIn(f"`tools/weaken` takes {len(ROWS)} of these bounds away", text("docs/security.md"))
+
+    def test_a_name_that_no_row_has_is_told_with_near_ones(self):
+        for names, near in ((["java: fields of a clas5"], "java: fields of a class"), (["java: depth", "no such"], None), (["widths of fields"], "java: fields of a class")):
+            with self.subTest(names):
+                words = [word for name in names for word in ("--only", name)]
+                said = subprocess.run([sys.executable, ROOT / "tools/weaken", *words], capture_output=True, text=True, timeout=60)
+                self.assertEqual((said.returncode, said.stdout), (2, ""))
+                self.assertIn(f"no row has {names[-1]!r} in its name", said.stderr)
+                self.assertIn(near or "", said.stderr)
 
 
 if __name__ == "__main__":
