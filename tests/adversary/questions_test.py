@@ -6,7 +6,8 @@ import socket
 import sys
 import unittest
 
-from bodies_test import JSON, Bodies, forget_peak, healthy, memory_kib
+from bodies_test import JSON, Bodies
+from costs import forget_peak, healthy, memory_kib
 from strangers_test import ask, until
 
 # docs/ask.md says so.

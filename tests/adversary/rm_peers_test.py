@@ -25,15 +25,11 @@ import raw_master  # noqa: E402
 import registry  # noqa: E402
 import rpc  # noqa: E402
 import zookeeper_peer  # noqa: E402
-from bodies_test import healthy, loop_ms
+from costs import Dearest, healthy, processor_ms
 
 peers.BINARY = process_test.BUILD / "fairlead"
 CALLS = rpc.preamble() + rpc.context()
 MIB = 1 << 20
-
-
-def memory_kib(pid, what):
-    return int(re.search(rf"{what}:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text()).group(1))
 
 
 def app_id_of(text):
@@ -91,7 +87,7 @@ class Texts(Test):
         return time.monotonic() - began
 
     def test_texts_beyond_their_fields_bounds_are_refused_by_name(self):
-        alone = self.seconds_of_others()
+        alone, dearest, pid = self.seconds_of_others(), Dearest(self), self.cluster.processes["rm"].pid
         entry = rpc.field(1, "k") + rpc.field(2, "v" * (2 * MIB))
         cases = {
             "application_name: 2097152 bytes, at most 1024": {"name": "n" * (2 * MIB)},
@@ -103,12 +99,14 @@ class Texts(Test):
         }
         for sentence, parts in cases.items():
             with self.subTest(sentence):
-                refused, body = self.submit(**parts)
+                with dearest.message(self, pid, sentence):
+                    refused, body = self.submit(**parts)
                 self.assertEqual(refused, "org.apache.hadoop.yarn.exceptions.YarnException")
                 self.assertIn(sentence, self.ask("submitApplication", body))
         # A call that is too long for its method is not even kept.
         for parts in ({"name": "n" * (20 * MIB)}, {"launch": b"".join(rpc.field(1, rpc.field(1, "r" * 1000)) for _ in range(6000))}):
-            refused, body = self.submit(**parts)
+            with dearest.message(self, pid, "too long for its method"):
+                refused, body = self.submit(**parts)
             self.assertEqual(refused, "java.io.IOException")
             self.assertIn(f"it may have {4 * MIB}", self.ask("submitApplication", body))
         self.assertLess(self.seconds_of_others(), 2 * alone + 1)
@@ -139,17 +137,15 @@ class Texts(Test):
 
     def test_a_submission_of_many_small_files_costs_little(self):
         """As large as one may be: refused for the memory that its lists would take, or taken, stored and remembered."""
+        dearest = Dearest(self)
         refusal = "org.apache.hadoop.thirdparty.protobuf.InvalidProtocolBufferException"
         for count, size, answer, most in ((40_000, 60, refusal, 16 << 10), (160_000, 0, refusal, 16 << 10), (1_000, 4_080, None, 19 << 10), (3_900, 960, None, 19 << 10), (12_000, 60, None, 16 << 10)):
             with self.subTest(files=count):
                 self.cluster.restart("rm")  # memory that an earlier case has left behind is none of this one's
-                pid = self.cluster.processes["rm"].pid
                 url = rpc.field(1, "hdfs") + rpc.field(4, "/" + "f" * size)
                 file = rpc.field(1, "k" * 8) + (rpc.field(2, rpc.field(1, url) + rpc.field(2, 1) + rpc.field(3, 1) + rpc.field(4, 1) + rpc.field(5, 1)) if size else b"")
-                pathlib.Path(f"/proc/{pid}/clear_refs").write_text("5")
-                before = memory_kib(pid, "VmRSS")
-                self.assertEqual(self.submit(launch=rpc.field(1, file) * count)[0], answer)
-                self.assertLessEqual(memory_kib(pid, "VmHWM") - before, most, "KiB more")
+                with dearest.message(self, self.cluster.processes["rm"].pid, f"{count} files of {size} bytes", most):
+                    self.assertEqual(self.submit(launch=rpc.field(1, file) * count)[0], answer)
 
     def test_names_of_callers(self):
         received, closed = rpc.talk(("127.0.0.1", self.cluster.client), rpc.preamble() + rpc.context(user="u" * 2000) + rpc.call("getNewApplication"), seconds=3)
@@ -188,13 +184,13 @@ class Queues(Alone):
         self.submit("root.deep" + ".a" * 400)
         for number in range(self.applications):
             self.submit(f"root.q{number}" + ".a" * self.below)
-        before = loop_ms(pid)
+        before = processor_ms(pid)
         with healthy(self, self.cluster.web):
             _, info = rpc.ask(("127.0.0.1", self.cluster.client), CALLS + rpc.call("getQueueInfo", rpc.field(1, "root") + rpc.field(3, 1) + rpc.field(4, 1)), 60)
         # Nobody comes meanwhile: the answer alone is more than a port's connections may hold, so that a reader that pauses would lose it.
         tree = self.cluster.get("/ws/v1/cluster/scheduler")["scheduler"]["schedulerInfo"]["rootQueue"]
         jmx = self.cluster.get("/jmx")["beans"]
-        took = loop_ms(pid) - before
+        took = processor_ms(pid) - before
         self.assertGreater(len(info), 1 << 20)
         self.assertGreater(len(tree["childQueues"]["queue"]), 90)
         queues = sum("QueueMetrics" in bean["name"] for bean in jmx)
@@ -218,11 +214,11 @@ class ChangedQueues(Alone):
 
     def change(self, **what):
         pid = self.cluster.processes["rm"].pid
-        before = loop_ms(pid)
+        before = processor_ms(pid)
         with healthy(self, self.cluster.web):
             with contextlib.suppress(urllib.error.HTTPError, ValueError):  # the answer is a sentence
                 self.cluster.send("PUT", "/ws/v1/cluster/scheduler-conf", what)
-        self.assertLess(loop_ms(pid) - before, 2000, "ms")  # 400 on a machine that has nothing else to do
+        self.assertLess(processor_ms(pid) - before, 2000, "ms")  # 400 on a machine that has nothing else to do
 
     def test_thousands_are_added_and_removed(self):
         for parent in ("root", "root.a"):

@@ -18,6 +18,7 @@ import unittest
 
 import shuffle_peer
 import spark_home
+from costs import HEALTH_S, MEMORY_KIB, Dearest, forget_peak, healthy, memory_kib, processor_ms
 from java_stream import (DEPLOY, MESSAGES, SUIDS, Array, Object, Text, application, ask, boxed, check_existence, command, driver, endpoint,
                          mapping, message, nothing, one_way, profile, registration, seq, worker)
 from strangers_test import Daemons, until
@@ -28,45 +29,8 @@ sys.path.insert(0, str(ROOT / "tests/interop"))
 import rpc  # noqa: E402
 from peers import free_ports, write_site  # noqa: E402
 
-MEMORY_KIB = 16 << 10
-HEALTH_S = 5  # 1 on a machine that has nothing else to do
 PATIENCE_S = 60  # until a message is answered; the daemon must not be silent for HEALTH_S anyway
 LOCAL = "127.0.0.1"
-
-
-def memory_kib(pid, what):
-    return int(re.search(rf"{what}:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text()).group(1))
-
-
-def processor_ns(pid):
-    return sum(int(path.read_text().split()[0]) for path in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat"))
-
-
-@contextlib.contextmanager
-def healthy(test, port):
-    """Asks for /healthz all the while; each answer comes in time."""
-    over, late = threading.Event(), []
-
-    def watch():
-        while not over.is_set():
-            begin = time.monotonic()
-            try:
-                status = ask_web(port, "/healthz")[0]
-            except OSError as error:
-                status = error
-            took = time.monotonic() - begin
-            if status != 200 or took > HEALTH_S:
-                late.append((status, took))
-            over.wait(0.02)
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    try:
-        yield
-    finally:
-        over.set()
-        watcher.join()
-    test.assertEqual(late, [], "answers of /healthz and their seconds")
 
 
 def frames(peer):
@@ -202,15 +166,13 @@ class Costs(unittest.TestCase):
                 await_answer(peer)
 
     def costs_little(self, pid, web, port, messages, to="Master"):
+        dearest = Dearest(self)
         with healthy(self, web):
             for number, value in enumerate(messages):
-                pathlib.Path(f"/proc/{pid}/clear_refs").write_text("5")
-                before = memory_kib(pid, "VmRSS")
-                self.exchange(port, value, to)
+                with dearest.message(self, pid, f"message {number}"):
+                    self.exchange(port, value, to)
                 self.exchange(port, message("Heartbeat", workerId="worker-0", worker=endpoint("Worker")), to)
                 self.assertTrue(pathlib.Path(f"/proc/{pid}").exists(), f"message {number} ended the daemon")
-                more = memory_kib(pid, "VmHWM") - before
-                self.assertLessEqual(more, MEMORY_KIB, f"KiB more after message {number}")
 
     def honest_is_served(self, port, to="Master"):
         with socket.create_connection((LOCAL, port), timeout=HEALTH_S) as peer:
@@ -393,9 +355,9 @@ class ShuffleService(Costs, Daemons):
     def costs_little(self, name, words):
         """Until it is answered, or the connection is closed."""
         pid = self.processes["shuffle"].pid
-        pathlib.Path(f"/proc/{pid}/clear_refs").write_text("5")
+        forget_peak(pid)
         before, over, longest, answer = memory_kib(pid, "VmRSS"), threading.Event(), [0], b""
-        began = processor_ns(pid)
+        began = processor_ms(pid)
 
         def watch():
             while not over.is_set():
@@ -411,7 +373,7 @@ class ShuffleService(Costs, Daemons):
         over.set()
         watcher.join()
         more = memory_kib(pid, "VmHWM") - before
-        took = (processor_ns(pid) - began) / 1e6
+        took = processor_ms(pid) - began
         print(f"{name}: {len(words) >> 10} KiB, {more} KiB more, {took:.0f} ms of a processor, honest waits {1000 * longest[0]:.0f} ms; {answer[21:200]}", file=sys.stderr)
         self.assertLessEqual(more, MEMORY_KIB, f"KiB more after {name}")
         self.assertLess(longest[0], HEALTH_S, name)
@@ -460,18 +422,16 @@ class Yarn(Costs, Daemons):
                  (self.tracker, "nodeHeartbeat", tracker, b"\x0a\x00", 31 << 20),
                  (self.tracker, "registerNodeManager", tracker, b"\x3a\x00", 4000 << 10),
                  (self.client, "getContainers", rpc.CLIENT_PROTOCOL, b"\x12\x00", 20 << 20)]
-        pid = self.processes["rm"].pid
+        pid, dearest = self.processes["rm"].pid, Dearest(self)
         with healthy(self, self.rm):
             for port, method, protocol, element, size in calls:
                 with self.subTest(method=method, size=size):
-                    pathlib.Path(f"/proc/{pid}/clear_refs").write_text("5")
-                    before = memory_kib(pid, "VmRSS")
                     data = rpc.preamble() + rpc.context(protocol=protocol)
                     data += rpc.call(method, element * (size // 2), protocol, call_id=1) + rpc.call("noSuchMethod", b"", protocol, call_id=2)
-                    received, closed = rpc.talk((LOCAL, port), data, seconds=3.0 if size > 1 << 20 else 1.0)
                     # A message that is kept stands there twice while its buffer grows; a longer one is not kept.
                     most = MEMORY_KIB + (2 * size >> 10 if size <= 4 << 20 else 0)
-                    self.assertLessEqual(memory_kib(pid, "VmHWM") - before, most, "KiB more")
+                    with dearest.message(self, pid, f"{method} of {size >> 20} MiB", most):
+                        received, closed = rpc.talk((LOCAL, port), data, seconds=3.0 if size > 1 << 20 else 1.0)
                     answers = rpc.answers(received)
                     self.assertEqual(sorted(answer.split()[:2] for answer in answers), [["1", "ERROR"], ["2", "ERROR"]], (answers, closed))
                     if size > 4 << 20:

@@ -25,7 +25,9 @@ import unittest
 
 import flood
 import spark_home
-from java_stream import MESSAGES, Object, address, application, ask, check_existence, command, driver, endpoint, mapping, message, one_way, registration, seq, worker
+from costs import HEALTH_S
+from java_stream import (MESSAGES, Object, address, application, ask, boxed, check_existence, command, driver, endpoint, mapping, message, nothing, one_way, profile,
+                         registration, seq, worker)
 from strangers_test import BUILD, FAIRLEAD
 from strangers_test import ask as ask_web
 from waiting import until
@@ -193,7 +195,7 @@ class Standalone(unittest.TestCase):
 
     @contextlib.contextmanager
     def harmless(self, name="master", memory=MEMORY):
-        """All the while /healthz answers within a second, and memory stays below its bound."""
+        """All the while /healthz answers in time, and memory stays below its bound."""
         before, over, late = resident(self.pid(name)), threading.Event(), []
         web = self.web if name == "master" else self.worker_web
 
@@ -201,7 +203,7 @@ class Standalone(unittest.TestCase):
             while not over.is_set():
                 begin = time.monotonic()
                 with contextlib.suppress(OSError, http.client.HTTPException):
-                    if ask_web(web, "/healthz")[0] == 200 and time.monotonic() - begin < 5:  # 1 on a machine that has nothing else to do
+                    if ask_web(web, "/healthz")[0] == 200 and time.monotonic() - begin < HEALTH_S:
                         over.wait(0.05)
                         continue
                 late.append(time.monotonic() - begin)
@@ -385,6 +387,53 @@ class Places(Standalone):
         self.assertIsNotNone(second.read_message("RegisteredWorker"))
         self.assertTrue(first.ended())
         self.assertEqual(self.page()["aliveworkers"], 2)
+
+
+class Running(Standalone):
+    """A11, of applications: who knows an application's id, which stands on the page, has no say in what it runs."""
+
+    def test_a_stranger_ends_and_changes_nothing_of_an_application(self):
+        driver_of = self.register(command=command(arguments=seq()))
+        self.assertIsNotNone(driver_of.read_message("ExecutorAdded"))
+        until(lambda: self.page()["activeapps"][0]["state"] == "RUNNING" and len(self.page(self.worker_web)["executors"]) == 1, "its executor")
+        before, seen = self.shown(), len(driver_of.frames)
+        app = before[0][0][0]
+        for source in (STRANGER, HONEST):
+            for kind, words in self.claims(app).items():
+                for speaker in (None, registration(application(name="another")), worker("small", 98, memory=1)):
+                    with self.subTest(kind, source=source, speaker=speaker and speaker.kind):
+                        self.claim(source, words, speaker)
+                        self.assertEqual(self.shown(app), before)
+        self.assertFalse(any(name in frame for frame in driver_of.frames[seen:] for name in (b"$ApplicationRemoved", b"$ExecutorUpdated")))
+        self.assertTrue(driver_of.is_open())
+        driver_of.close()
+        until(lambda: not [one for one in self.page()["activeapps"] if one["id"] == app], "its own end")
+
+    def claims(self, app):
+        """What its driver, or the Worker of its executor, may say."""
+        state = Object("scala.Enumeration$Val", {"i": 5})
+        return {"it ends": message("UnregisterApplication", appId=app),
+                "it wants none": message("RequestExecutors", appId=app, resourceProfileToTotalExecs=mapping((profile(), boxed(0)))),
+                "one is to go": message("KillExecutors", appId=app, executorIds=seq("0")),
+                "it knows the master": message("MasterChangeAcknowledged", appId=app),
+                "its executor ended": message("ExecutorStateChanged", appId=app, execId=0, state=state, message=nothing(), exitStatus=nothing())}
+
+    def claim(self, source, words, speaker):
+        """By one who is nobody, an application of its own that waits for cores, or a Worker that has room for nothing."""
+        stranger = self.peer(self.master, source)
+        if speaker is not None:
+            stranger.say(speaker)
+            self.assertIsNotNone(stranger.read(lambda frame: b"$Registered" in frame))
+        with contextlib.suppress(OSError):
+            stranger.socket.sendall(one_way(words) + ask(words, number=2))
+        stranger.exists("Master")  # until what came before it was read, or the connection is closed
+        stranger.close()
+
+    def shown(self, app=None):
+        """Of the application and its Worker, what others could change; of one that has gone nothing."""
+        page = self.page()
+        found = [(one["id"], one["state"], one["cores"]) for one in page["activeapps"] if app in (None, one["id"])]
+        return found, page["coresused"], [(entry["appid"], entry["id"]) for entry in self.page(self.worker_web)["executors"]]
 
 
 class Questions(Standalone):
