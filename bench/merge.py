@@ -6,8 +6,9 @@ usage: bench/merge.py BUILD_DIR [--spark HOME] [--maps M] [--reduces R] [--block
 Every service is started anew over files of its own on one disk, which takes M x R x B bytes twice at most. Pushing and reading have the same raw
 client. Before each reading phase the files are written back and dropped from the page cache (posix_fadvise). Then N partitions are opened at a
 time, each with a few blocks. Prints medians: seconds of each phase, the processor time of merging per GB, bytes written per byte pushed, and what
-memory and open files the open partitions take; writes the rows to BUILD_DIR/bench/merge.json. With --rule: small shuffles of ours alone on either side
-of each bound of the engine's rule (src/tasks/merge_rule.h), with what merging costs and what reducers save.
+memory and open files the open partitions take, and how long the disk alone takes for what is read of merged files; writes the rows to
+BUILD_DIR/bench/merge.json. With --rule: small shuffles of ours alone on either side of each bound of the engine's rule (src/tasks/merge_rule.h), with
+what merging costs and what reducers save.
 """
 import argparse
 import json
@@ -19,6 +20,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 import row_file
 import shuffle
@@ -39,6 +41,16 @@ def drop(root):
         os.fsync(descriptor)
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
         os.close(descriptor)
+
+
+def seconds_of_the_disk(root, readers=4):
+    """To read the merged files from it by as many readers as the client has connections, and by nothing else."""
+    names = sorted(str(path) for path in root.rglob("shuffleMerged_*.data"))
+    drop(root)
+    begin = time.monotonic()
+    running = [subprocess.Popen(["cat", *names[number::readers]], stdout=subprocess.DEVNULL) for number in range(readers)]
+    assert not any(process.wait() for process in running), "cat failed"
+    return time.monotonic() - begin
 
 
 def written_bytes(pid):
@@ -101,7 +113,7 @@ class Merge:
             drop(root)
             merged = self.client(server, "merged", root)
             assert merged["bytes"] == push["bytes"], (merged, push)
-            out.update(merged_read_s=merged["seconds"], merged_read_gb_per_s=merged["gb_per_s"])
+            out.update(merged_read_s=merged["seconds"], merged_read_gb_per_s=merged["gb_per_s"], merged_read_cpu_s=merged["cpu_s"], disk_alone_s=seconds_of_the_disk(root))
             if name == "fairlead":
                 drop(root)
                 separate = self.client(server, "separate", root)
@@ -216,6 +228,8 @@ def main():
     print(f"{options.maps} maps x {options.reduces} reduces, blocks of {options.block} bytes")
     for name, figures in middle.items():
         print(f"  {name:10} " + " ".join(f"{key}={value:.3f}" for key, value in figures.items()))
+    for name, figures in middle.items():
+        print(f"  {name}: reading merged chunks took {figures['merged_read_s']:.2f} s, the disk alone {figures['disk_alone_s']:.2f} s for the same files")
     rows = [{**row, "peer_version": options.spark and options.spark.name} for row in rows_of(middle, options.open)]
     for row in rows:
         ratio = "" if row["ratio"] is None else f" ratio {row['ratio']:.2f}"
