@@ -120,6 +120,14 @@ def authenticated(cluster, work):
     job.require_merged()
 
 
+def encrypted(cluster, work):
+    """By Spark's own handshake and AES."""
+    job = Job(cluster, work, **{"spark.authenticate": "true", "spark.network.crypto.enabled": "true"})
+    job.paused()
+    job.result()
+    job.require_merged()
+
+
 def refused(cluster, work):
     """Services that do not merge: the job is right, and nothing is merged."""
     job = Job(cluster, work)
@@ -203,19 +211,19 @@ def beside_hadoops_nodes(cluster, work):
 for _version in RELEASES:
     _spec = Spec(spark=_version, yarn_site=MERGING, history=False)
     _secret = Spec(spark=_version, yarn_site=(*MERGING, ("spark.authenticate", "true")), history=False)
+    _encrypted = dataclasses.replace(_secret, yarn_site=(*_secret.yarn_site, ("spark.network.crypto.enabled", "true")))
     case("all", _spec, name=f"merge-{_version}")(merges)
     case("all", _spec, own_cluster=True, name=f"merge-services-killed-{_version}")(services_killed)
     case("all", _spec, name=f"merge-files-gone-{_version}")(files_gone)
     case("all", _secret, name=f"merge-authenticated-{_version}")(authenticated)
+    case("all", _encrypted, name=f"merge-encrypted-{_version}")(encrypted)
     case("all", Spec(spark=_version, history=False), name=f"merge-refused-{_version}")(refused)
-
-
-case("all", Spec(spark="4.3.0", yarn_site=MERGING, history=False), name="merge-executors-killed")(executors_killed)
-case("all", Spec(spark="3.5.9", yarn_site=MERGING, history=False), own_cluster=True, name="merge-exchanged")(exchanged)
-case("all", Spec(spark="4.3.0", yarn_site=(*MERGING, ("fairlead.shuffle.merge.memory", "1m")), history=False), own_cluster=True, name="merge-disk-full")(disk_full)
-# The first node's own service would have the port of the cluster's.
-case("all", Spec(spark="3.5.9", nodes=("java", "java"), yarn_site=(TWO_A_NODE, ("spark.shuffle.service.port", "0")), history=False), own_cluster=True,
-     name="merge-beside-hadoops-nodes")(beside_hadoops_nodes)
+    case("all", _spec, name=f"merge-executors-killed-{_version}")(executors_killed)
+    case("all", _spec, own_cluster=True, name=f"merge-exchanged-{_version}")(exchanged)
+    case("all", Spec(spark=_version, yarn_site=(*MERGING, ("fairlead.shuffle.merge.memory", "1m")), history=False), own_cluster=True, name=f"merge-disk-full-{_version}")(disk_full)
+    # The first node's own service would have the port of the cluster's.
+    case("all", Spec(spark=_version, nodes=("java", "java"), yarn_site=(TWO_A_NODE, ("spark.shuffle.service.port", "0")), history=False), own_cluster=True,
+         name=f"merge-beside-hadoops-nodes-{_version}")(beside_hadoops_nodes)
 
 
 def beside_sparks_own(release):
