@@ -22,7 +22,7 @@ QUEUES = (("root.queues", "alpha,beta"), ("root.alpha.capacity", "50"), ("root.b
           ("root.accessible-node-labels.fast.capacity", "100"), ("root.alpha.accessible-node-labels", "fast"),
           ("root.alpha.accessible-node-labels.fast.capacity", "100"), ("root.beta.accessible-node-labels", " "),
           ("root.beta.acl_application_max_priority", "[user=root max_priority=3 default_priority=2] [user=chief max_priority=9]"),
-          ("workflow-priority-mappings", "nightly:root.beta:1"), ("workflow-priority-mappings-override.enable", "true"))
+          ("user-metrics.enable", "true"), ("workflow-priority-mappings", "nightly:root.beta:1"), ("workflow-priority-mappings-override.enable", "true"))
 SITE = (("yarn.node-labels.enabled", "true"), ("yarn.acl.enable", "true"), ("yarn.cluster.max-application-priority", "10"), ("yarn.admin.acl", "root"), ("yarn.scheduler.configuration.store.class", "memory"))
 
 
@@ -87,6 +87,23 @@ class Rest(unittest.TestCase):
         app, status, _ = self.submit("root.beta")
         self.assertEqual(status, 202)
         self.assertEqual(self.cluster.app(app)["amNodeLabelExpression"], "")
+
+    def test_monitors_see_partitions_and_users(self):
+        def bean(name):
+            found, = self.cluster.get(f"/jmx?qry=Hadoop:service=ResourceManager,name={name}")["beans"]
+            return found
+        names = [f"PartitionQueueMetrics,partition={label}{queue}" for label in ("fast", "default") for queue in ("", ",q0=root", ",q0=root,q1=alpha")]
+        names += ["QueueMetrics,q0=root", "QueueMetrics,q0=root,q1=alpha"]
+        before = [bean(name)["PendingMB"] for name in names]
+        app, status, text = self.submit("root.alpha", **{"am-container-node-label-expression": "fast", "app-node-label-expression": "fast"})
+        self.assertEqual(status, 202, text)
+        self.cluster.wait(lambda: self.cluster.app(app)["state"] == "ACCEPTED", "an application that waits")
+        self.assertEqual([bean(name)["PendingMB"] - was for name, was in zip(names, before)], [256] * 3 + [0] * 5, "of the default partition nothing")
+        told = bean(names[2])
+        self.assertEqual((told["tag.Partition"], told["tag.Queue"], told["AllocatedMB"]), ("fast", "root.alpha", 0))
+        user = bean("QueueMetrics,q0=root,q1=alpha,user=root")
+        self.assertEqual((user["tag.User"], user["AppsRunning"], user["AppsPending"]), ("root", 0, user["AppsSubmitted"]))
+        self.assertGreater(user["PendingContainers"], 0)
 
     def test_labels_are_changed_by_administrators(self):
         self.label("add-node-labels", {"nodeLabelInfo": {"name": "slow"}})

@@ -797,6 +797,11 @@ class OnACluster(unittest.TestCase):
         self.assertGreaterEqual(bean["AggregateContainersAllocated"], 2, bean)
         self.assertEqual(bean["AggregateContainersAllocated"] - bean["AggregateContainersReleased"], bean["AllocatedContainers"], bean)
         self.assertGreaterEqual(bean["AppsSubmitted"], bean["AppsCompleted"] + bean["AppsRunning"], bean)
+        user = getpass.getuser()
+        own, = json.loads(read(page, f"/jmx?qry=Hadoop:service=ResourceManager,name=QueueMetrics,q0=root,user={user}"))["beans"]
+        self.assertEqual((own["tag.User"], own["tag.Queue"], own["AllocatedMB"]), (user, "root", bean["AllocatedMB"]), own)
+        for count in ("AppsSubmitted", "AppsCompleted", "AppsRunning", "AllocatedContainers", "AggregateContainersAllocated", "running_0"):
+            self.assertEqual(own[count], bean[count], count)  # nobody else is there
         bean, = json.loads(read(nodes[0], "/jmx?qry=Hadoop:service=NodeManager,name=NodeManagerMetrics"))["beans"]
         self.assertGreater(bean["AvailableGB"], 0)
         self.assertEqual(set(json.loads(read(page, "/ws/v1/cluster/userinfo?user.name=ann")).values()), {getpass.getuser(), "ann"})

@@ -45,6 +45,36 @@ TEST(QueueActivitiesTest, ApplicationsThatWaitAndTheirUsersAreActive) {
   EXPECT_EQ(activities.Of("root").active_users, 2);
 }
 
+TEST(QueueActivitiesTest, EachUserHasSumsOfItsOwn) {
+  QueueActivities activities(true);
+  AppRow row = Row("root.a", "ann", 60, 3);
+  row.usage.containers = 2;
+  row.usage.used = model::Resources::Of(512, 2);
+  activities.Add(row, kNow);
+  activities.Add(row, kNow);
+  activities.Add(Row("root.b", "ann", 1, 0), kNow);
+  row.app.submission.user = "bob";
+  row.app.state = model::rm::AppState::kKilled;
+  activities.Add(row, kNow);
+  ASSERT_EQ(activities.users().size(), 3U) << "bob's is over";
+  const UserActivity& ann = activities.users().at({"root", "ann"});
+  EXPECT_EQ(ann.sums.Live(), 3);
+  EXPECT_EQ(ann.sums.containers, 4);
+  EXPECT_EQ(ann.sums.pending, 6);
+  EXPECT_EQ(ann.used, model::Resources::Of(1024, 4));
+  EXPECT_EQ(ann.activity.running, (std::array<int64_t, 4>{1, 2, 0, 0}));
+  EXPECT_EQ(ann.activity.active_applications, 2);
+  EXPECT_EQ(activities.users().at({"root.b", "ann"}).sums.Live(), 1);
+}
+
+TEST(QueueActivitiesTest, OfTooManyUsersTheFirstAreThere) {
+  QueueActivities activities(true);
+  for (int number = 0; number < 2000; ++number) activities.Add(Row("root", std::to_string(number), 1, 0), kNow);
+  activities.Add(Row("root", "0", 1, 0), kNow);
+  EXPECT_EQ(activities.users().size(), QueueCounters::kMostUsers);
+  EXPECT_EQ(activities.users().at({"root", "0"}).sums.Live(), 2);
+}
+
 TEST(QueueActivitiesTest, WhatHasEndedCountsNowhere) {
   QueueActivities activities;
   AppRow row = Row("root.a", "ann", 1, 1);

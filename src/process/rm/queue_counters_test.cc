@@ -15,7 +15,7 @@ namespace ms = model::scheduler;
 /// An application in root.a.b whose master runs.
 class QueueCountersTest : public ::testing::Test {
  protected:
-  QueueCountersTest() : machine_(fairlead::rm::Config{}, scheduler::MakeFairlead({})) {
+  explicit QueueCountersTest(fairlead::rm::Config config = {}) : machine_(config, scheduler::MakeFairlead({})) {
     machine_.SetWatch([this](base::WallTime wall, std::span<const ms::Effect> effects) {
       counters_.Take(wall, machine_.core(), effects);
       for (const ms::Effect& effect : effects) {
@@ -57,6 +57,21 @@ class QueueCountersTest : public ::testing::Test {
     const auto found = counters_.by_name().find(queue);
     return found == counters_.by_name().end() ? QueueCounts{} : found->second;
   }
+  QueueCounts OfUser(const std::string& queue, const std::string& user) {
+    const auto all = counters_.by_user();
+    const auto found = all.find({queue, user});
+    return found == all.end() ? QueueCounts{} : found->second;
+  }
+  void Submit(int32_t number, const std::string& user, const std::string& queue) {
+    m::Submit submit;
+    submit.call = 100 + static_cast<uint64_t>(number);
+    submit.submission.id = {1000, number};
+    submit.submission.user = user;
+    submit.submission.queue = queue;
+    submit.submission.unmanaged = true;
+    Do(submit);
+    counters_.Take(machine_.core(), {ToString(submit.submission.id), "RUNNING", "KILLED", "", submit.submission.id});
+  }
   ms::Granted Grant(model::Locality locality) const {
     ms::Granted grant;
     grant.app = master_.app;
@@ -75,7 +90,7 @@ TEST_F(QueueCountersTest, AGrantCountsForItsQueueAndThoseAbove) {
   Take(6000, Grant(model::Locality::kOffSwitch));
   for (const char* queue : {"root.a.b", "root.a", "root"}) {
     EXPECT_EQ(Of(queue).allocated, 3) << queue;
-    EXPECT_EQ(Of(queue).by_locality, (std::array<int64_t, 3>{1, 0, 1})) << "without the master";
+    EXPECT_EQ(Of(queue).by_locality, (std::array<int64_t, 3>{1, 0, 2})) << "with the master";
   }
   EXPECT_EQ(Of("root.b").allocated, 0);
 }
@@ -95,6 +110,48 @@ TEST_F(QueueCountersTest, WhatIsTakenBackCountsWithItsTime) {
   Take(15'900, end);
   EXPECT_EQ(Of("root.a").released, 2);
   EXPECT_EQ(Of("root.a").preempted, 1);
+}
+
+TEST_F(QueueCountersTest, EachUserIsCountedByItself) {
+  Submit(2, "bob", "a.b");
+  for (const char* queue : {"root.a.b", "root.a", "root"}) {
+    EXPECT_EQ(OfUser(queue, "ann").allocated, 1) << queue;
+    EXPECT_EQ(OfUser(queue, "ann").killed, 0) << queue;
+    EXPECT_EQ(OfUser(queue, "bob").allocated, 0) << queue;
+    EXPECT_EQ(OfUser(queue, "bob").killed, 1) << queue;
+  }
+}
+
+TEST_F(QueueCountersTest, OfTooManyUsersThoseThatWereCountedLastStay) {
+  for (int32_t number = 2; number < 1502; ++number) {
+    Submit(number, "stranger" + std::to_string(number), "c");
+    if (number % 100 == 0) Take(6000, Grant(model::Locality::kNodeLocal));
+  }
+  EXPECT_LE(counters_.by_user().size(), QueueCounters::kMostUsers);
+  EXPECT_EQ(OfUser("root.a.b", "ann").allocated, 16) << "counted now and then";
+  EXPECT_EQ(OfUser("root.c", "stranger2").killed, 0) << "forgotten";
+  EXPECT_EQ(OfUser("root.c", "stranger1501").killed, 1);
+  EXPECT_EQ(Of("root").killed, 1500);
+}
+
+class QueueCountersOfCapacityTest : public QueueCountersTest {
+ protected:
+  static fairlead::rm::Config Capacity() {
+    fairlead::rm::Config config;
+    config.queues.capacity.emplace();
+    return config;
+  }
+  QueueCountersOfCapacityTest() : QueueCountersTest(Capacity()) {}
+};
+
+TEST_F(QueueCountersOfCapacityTest, UsersAreCountedWhereTheFileSaysSo) {
+  EXPECT_EQ(Of("root").allocated, 1);
+  EXPECT_TRUE(counters_.by_user().empty());
+  model::QueueTree tree = machine_.core().config().queues;
+  tree.capacity->user_metrics = true;
+  Do(m::ReloadQueues{tree, 50});
+  Take(6000, Grant(model::Locality::kNodeLocal));
+  EXPECT_EQ(OfUser("root", "ann").allocated, 1);
 }
 
 TEST_F(QueueCountersTest, WhatHasEndedIsCountedForGood) {

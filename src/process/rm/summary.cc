@@ -55,7 +55,9 @@ void ForItAndAbove(std::string queue, Visit visit) {
   }
 }
 
-void Add(QueueSums& sums, const AppRow& row, int64_t sign) {
+}  // namespace
+
+void AddRow(QueueSums& sums, const AppRow& row, int64_t sign) {
   const model::rm::AppState visible = Core::VisibleState(row.app);
   const Attempt* attempt = row.app.current();
   sums.apps[At(visible)] += sign;
@@ -65,8 +67,6 @@ void Add(QueueSums& sums, const AppRow& row, int64_t sign) {
   sums.pending += sign * row.pending;
   sums.reserved += row.usage.reserved * sign;
 }
-
-}  // namespace
 
 bool LogStatuses::IsLate(const App& app, base::Duration time_out, base::WallTime now) {
   return fairlead::rm::IsOver(app.state) && app.finished.ms + time_out.millis() < now.ms;
@@ -97,12 +97,12 @@ AppRow RowOf(const App& app, const scheduler::Scheduler& scheduler, base::WallTi
 
 void Summary::Count(const AppRow& row, int64_t sign) {
   if (row.app.state == model::rm::AppState::kNew) return;
-  Add(cluster_.all, row, sign);
+  AddRow(cluster_.all, row, sign);
   cluster_.states[At(row.app.state)] += sign;
   cluster_.used += row.usage.used * sign;
   ForItAndAbove(FullQueueName(row.app.submission.queue), [&](const std::string& queue) {
     const auto it = queues_.try_emplace(queue).first;
-    Add(it->second, row, sign);
+    AddRow(it->second, row, sign);
     if (it->second == QueueSums{}) queues_.erase(it);
   });
 }

@@ -92,6 +92,9 @@ struct QueueSums {
   friend bool operator==(const QueueSums&, const QueueSums&) = default;
 };
 
+/// Adds the row to the sums (`sign` 1) or takes it away (-1).
+void AddRow(QueueSums& sums, const AppRow& row, int64_t sign);
+
 /// Sums over all applications and nodes.
 struct ClusterSums {
   QueueSums all;

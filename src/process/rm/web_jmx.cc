@@ -9,7 +9,7 @@
 #include "process/rm/web_resources.h"
 
 // /jmx: the beans of Hadoop's ResourceManager that monitors read (ClusterMetrics, QueueMetrics with FSQueueMetrics or
-// CSQueueMetrics, RMNMInfo), with the attributes that have a meaning here.
+// CSQueueMetrics, of users and of partitions as well, RMNMInfo), with the attributes that have a meaning here.
 
 namespace fairlead::process::rm {
 
@@ -78,16 +78,16 @@ void AddCapacities(const scheduler::CapacityView& queue, ordered_json& to) {
   to["MaxAbsoluteCapacity"] = partition.absolute_maximum;
 }
 
-/// "root.a.b" -> "QueueMetrics,q0=root,q1=a,q2=b"
-std::string QueueBeanName(const std::string& path) {
-  std::string name = "QueueMetrics";
+/// "root.a.b" -> ",q0=root,q1=a,q2=b" (QueueMetrics.qSourceName)
+std::string QueueKeys(const std::string& path) {
+  std::string keys;
   size_t begin = 0;
   for (int at = 0; begin <= path.size(); ++at) {
     const size_t end = std::min(path.find('.', begin), path.size());
-    name += ",q" + std::to_string(at) + "=" + path.substr(begin, end - begin);
+    keys += ",q" + std::to_string(at) + "=" + path.substr(begin, end - begin);
     begin = end + 1;
   }
-  return name;
+  return keys;
 }
 
 void AddActivity(const QueueActivity& activity, ordered_json& to) {
@@ -122,33 +122,98 @@ Sums OfQueue(const std::map<std::string, Sums>& sums, const std::string& queue) 
   return own == sums.end() ? Sums{} : own->second;
 }
 
-http::Bean QueueBean(const scheduler::QueueView& queue, const QueueSums& sums, const QueueActivity& activity,
-                     const QueueCounts& counts, const model::Resources& cluster, const std::string& host) {
-  http::Bean bean = MakeBean(QueueBeanName(queue.name));
-  model::Resources pending = queue.demand - queue.used;
-  for (size_t type = 0; type < model::Resources::kMaxTypes; ++type) pending[type] = std::max<int64_t>(0, pending[type]);
-  ordered_json& to = bean.attributes;
-  to = {
-      {"tag.Queue", queue.name},
-      {"tag.Context", "yarn"},
-      {"tag.Hostname", host},
-      {"AppsSubmitted", sums.Live() + sums.In(AppState::kFinishing) + counts.completed + counts.failed + counts.killed},
-      {"AppsRunning", sums.Live() - sums.without_master},
-      {"AppsPending", sums.without_master},
-      {"AppsCompleted", counts.completed},
-      {"AppsKilled", counts.killed},
-      {"AppsFailed", counts.failed},
-      {"AllocatedContainers", sums.containers}};
-  Add(to, "Allocated", queue.used);
-  Add(to, "Available", queue.name == "root" ? cluster - queue.used : model::Resources{});
-  Add(to, "Pending", pending);
+/// What beans of queues and of users in them have alike.
+void AddSums(const QueueSums& sums, const QueueActivity& activity, const QueueCounts& counts, ordered_json& to) {
+  to["AppsSubmitted"] = sums.Live() + sums.In(AppState::kFinishing) + counts.completed + counts.failed + counts.killed;
+  to["AppsRunning"] = sums.Live() - sums.without_master;
+  to["AppsPending"] = sums.without_master;
+  to["AppsCompleted"] = counts.completed;
+  to["AppsKilled"] = counts.killed;
+  to["AppsFailed"] = counts.failed;
+  to["AllocatedContainers"] = sums.containers;
   to["PendingContainers"] = sums.pending;
-  Add(to, "Reserved", sums.reserved);
   to["ReservedContainers"] = sums.reservations;
   AddActivity(activity, to);
   AddCounts(counts, to);
+}
+
+/// What the guaranteed amount leaves (CSQueueUtils.getMaxAvailableResourceToQueuePartition).
+model::Resources LeftOf(const scheduler::CapacityPartition& partition) {
+  model::Resources left = partition.effective_min - partition.used;
+  for (size_t type = 0; type < model::Resources::kMaxTypes; ++type) left[type] = std::max<int64_t>(0, left[type]);
+  return left;
+}
+
+void AddAmounts(const scheduler::CapacityPartition& partition, ordered_json& to) {
+  Add(to, "Allocated", partition.used);
+  Add(to, "Available", LeftOf(partition));
+  Add(to, "Pending", partition.pending);
+  Add(to, "Reserved", partition.reserved);
+}
+
+/// Of the default partition alone where there are partitions (QueueMetrics.allocateResources).
+void AddAmounts(const scheduler::QueueView& queue, const QueueSums& sums, const model::Resources& cluster,
+                ordered_json& to) {
+  if (queue.capacity) {
+    const auto whole = queue.capacity->partitions.find("");
+    if (whole != queue.capacity->partitions.end()) return AddAmounts(whole->second, to);
+  }
+  model::Resources pending = queue.demand - queue.used;
+  for (size_t type = 0; type < model::Resources::kMaxTypes; ++type) pending[type] = std::max<int64_t>(0, pending[type]);
+  Add(to, "Allocated", queue.used);
+  Add(to, "Available", queue.name == "root" ? cluster - queue.used : model::Resources{});
+  Add(to, "Pending", pending);
+  Add(to, "Reserved", sums.reserved);
+}
+
+http::Bean QueueBean(const scheduler::QueueView& queue, const QueueSums& sums, const QueueActivity& activity,
+                     const QueueCounts& counts, const model::Resources& cluster, const std::string& host) {
+  http::Bean bean = MakeBean("QueueMetrics" + QueueKeys(queue.name));
+  ordered_json& to = bean.attributes;
+  to = {{"tag.Queue", queue.name}, {"tag.Context", "yarn"}, {"tag.Hostname", host}};
+  AddAmounts(queue, sums, cluster, to);
+  AddSums(sums, activity, counts, to);
   queue.capacity ? AddCapacities(*queue.capacity, to) : AddShares(queue, to);
   return bean;
+}
+
+/// No other name is one of a bean (javax.management.ObjectName).
+bool IsBeansName(const std::string& user) { return user.find_first_of(",=:\"*?\n") == std::string::npos; }
+
+/// A user may be there for what is counted of him, for what he has now, or for both.
+void AddUserBeans(const std::map<QueueUser, UserActivity>& now, const std::map<QueueUser, QueueCounts>& counted,
+                  const std::string& host, std::vector<http::Bean>& beans) {
+  std::map<QueueUser, std::pair<UserActivity, QueueCounts>> all;
+  for (const auto& [name, activity] : now) all[name].first = activity;
+  for (const auto& [name, counts] : counted) all[name].second = counts;
+  for (const auto& [name, sums] : all) {
+    if (!IsBeansName(name.second)) continue;
+    const auto& [activity, counts] = sums;
+    http::Bean bean = MakeBean("QueueMetrics" + QueueKeys(name.first) + ",user=" + name.second);
+    ordered_json& to = bean.attributes;
+    to = {{"tag.Queue", name.first}, {"tag.User", name.second}, {"tag.Context", "yarn"}, {"tag.Hostname", host}};
+    Add(to, "Allocated", activity.used);
+    Add(to, "Reserved", activity.sums.reserved);
+    AddSums(activity.sums, activity.activity, counts, to);
+    to["ActiveUsers"] = 0;
+    beans.push_back(std::move(bean));
+  }
+}
+
+/// PartitionQueueMetrics, and of a whole partition PartitionMetrics.
+void AddPartitionBeans(const scheduler::QueueView& queue, const std::string& host, std::vector<http::Bean>& beans) {
+  if (!queue.capacity) return;
+  for (const auto& [label, partition] : queue.capacity->partitions) {
+    const std::string shown = label.empty() ? "default" : label;
+    const auto add = [&](const std::string& queue_keys) {
+      http::Bean& bean = beans.emplace_back(MakeBean("PartitionQueueMetrics,partition=" + shown + queue_keys));
+      bean.attributes = {{"tag.Partition", shown}, {"tag.Context", "yarn"}, {"tag.Hostname", host}};
+      if (!queue_keys.empty()) bean.attributes["tag.Queue"] = queue.name;
+      AddAmounts(partition, bean.attributes);
+    };
+    if (queue.name == "root") add("");
+    add(QueueKeys(queue.name));
+  }
 }
 
 /// LiveNodeManagers is a text that holds JSON.
@@ -179,14 +244,17 @@ void Web::Jmx(const http::Request& request, const Reply& reply) {
   Aside("jmx", reply,
         [host, query = request.query, view = manager_.scheduler().GetQueues(), cluster = manager_.Fresh().cluster(),
          sums = manager_.Fresh().queues(), rows = manager_.Fresh().Rows(), now = manager_.now_wall(),
-         counts = manager_.lately().queues().by_name(), nodes = NodeRows(manager_.core())] {
+         counts = manager_.lately().queues().by_name(), of_users = CountsUsers(manager_.core()),
+         user_counts = manager_.lately().queues().by_user(), nodes = NodeRows(manager_.core())] {
           std::vector<http::Bean> beans = {ClusterBean(cluster, host), NodesBean(nodes)};
-          QueueActivities activities;
+          QueueActivities activities(of_users);
           rows.ForEach([&](const AppRow& row) { activities.Add(row, now); });
           for (const scheduler::QueueView& queue : view.queues) {
             beans.push_back(QueueBean(queue, OfQueue(sums, queue.name), activities.Of(queue.name),
                                       OfQueue(counts, queue.name), view.cluster, host));
+            AddPartitionBeans(queue, host, beans);
           }
+          if (of_users) AddUserBeans(activities.users(), user_counts, host, beans);
           http::AddJvmBean("ResourceManager", host, beans);
           return http::JmxAnswer(query, beans);
         });
