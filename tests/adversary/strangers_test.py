@@ -214,6 +214,12 @@ class ProxyPort(Daemons):
         connection.request("GET", f"/proxy/{app}/jobs?x=1")
         answer = connection.getresponse()
         self.assertEqual((answer.status, answer.getheader("Location")), (302, f"http://127.0.0.1:{self.proxy}/proxy/{app}/jobs?x=1"))
+        for port in (self.rm, self.proxy):
+            asked = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+            self.addCleanup(asked.close)
+            asked.request("OPTIONS", f"/proxy/{app}/")
+            self.assertEqual(asked.getresponse().getheader("Allow"), "GET, HEAD, PUT, OPTIONS", "no POST, which it refuses")
+            self.assertEqual(ask(port, f"/proxy/{app}/", "POST", headers={"Origin": f"http://127.0.0.1:{port}"})[0], 405)
         for target in ("/ws/v1/cluster/info", "/fairlead/v1/apps", "/cluster", "/metrics"):
             self.assertEqual(ask(self.proxy, target)[0], 404, target)
         self.assertEqual(ask(self.proxy, f"/proxy/{app}/", host="evil.example")[0], 421)

@@ -238,11 +238,13 @@ class Standalone(unittest.TestCase):
         page = worker["webuiaddress"]
         self.assertRegex(page, r"^https://127\.0\.0\.1:\d+$")
         self.assertNotEqual(page, f"https://127.0.0.1:{self.worker_plain}", "HTTP has that port")
-        status, _, text = self.get(page + "/json/")
-        self.assertEqual(status, 200, text)
+        status, headers, text = self.get(page + "/json/")
+        self.assertEqual((status, headers["Content-Type"]), (200, "text/json;charset=utf-8"), text)
         self.assertEqual(json.loads(text)["masterwebuiurl"], f"https://127.0.0.1:{self.secure}")
         self.assertEqual(self.get(page + "/")[0], 200)
         self.assertEqual(self.get(f"https://127.0.0.1:{self.secure}/metrics")[0], 200)
+        for order in ("app/kill", "driver/kill", "workers/kill"):
+            self.assertEqual(self.get(f"https://127.0.0.1:{self.secure}/{order}/?id=x&terminate=true")[0], 405, order)
         with self.assertRaisesRegex(urllib.error.URLError, "CERTIFICATE_VERIFY_FAILED"):
             self.get(page, trusted=False)
 
