@@ -4,6 +4,7 @@ by pkg-config, and with Fairlead as a folder of the job's project. FAIRLEAD_BUIL
 import json
 import os
 import pathlib
+import re
 import resource
 import shlex
 import shutil
@@ -73,6 +74,16 @@ class Outside(unittest.TestCase):
         _, build, used = self.build_job("job")
         print(f"a job is compiled and linked in {used:.1f} s of CPU time", file=sys.stderr)
         self.check_job(build / "longest")
+
+    def test_the_page_as_printed(self):
+        """docs/engine.md, step 4, in a copy of the example."""
+        words = " ".join((SOURCE / "docs/engine.md").read_text().split())
+        first, second = re.search(r"4\. Try it in one process with two threads: `([^`]+)`, then `([^`]+)`", words).groups()
+        job, build, _ = self.build_job("printed")
+        build.rename(job / "build")  # where somebody has it who stands in the copy
+        with tempfile.TemporaryDirectory(dir=self.folder) as scratch:
+            printed = [command.replace("/tmp/", f"'{scratch}'/") for command in (first, second)]
+            self.assertRegex(run("bash", "-ec", "\n".join(printed), cwd=job), r"^\d+ lengths\n1\t\d+\n2\t\d+\n")
 
     def test_precompiled_header(self):
         # docs/engine.md: the line that a project of several jobs adds.
