@@ -151,7 +151,8 @@ class Planned(unittest.TestCase):
         self.type(NEW, "config", "check", "--as", "rm1")
         self.type(NEW, "config", "check", "--as", "rm2")
         for number, binary in enumerate((NEW, OLD, NEW)):
-            self.type(OLD, "state", "backup", self.directory / f"backup-{number}")
+            # Both run on this host, so its name does not say which of them is meant.
+            self.type(OLD, "state", "backup", self.directory / f"backup-{number}", "--set", "yarn.resourcemanager.ha.id=rm1")
             self.change(binary)
             self.assertIsNone(job.poll(), "the job runs on")
             self.cluster.await_sums(3)
