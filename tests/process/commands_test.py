@@ -772,6 +772,7 @@ class OnACluster(unittest.TestCase):
             self.assertEqual(len(re.findall(r"(?m)^# HELP process_threads ", text)), 1)
 
     def test_monitors_of_hadoop_find_configuration_and_numbers(self):
+        self.finished_job()
         page = re.search(r"page +http://(\S+?)/", (self.work / "up.log").read_text()).group(1)
         nodes = [node["httpAddress"] for node in json.loads(self.ask("nodes", "--json").stdout)]
         def read(address, path, accept="application/json"):
