@@ -1,7 +1,10 @@
 #include "process/driver/executor_server.h"
 
+#include <optional>
+
 #include "env/alive.h"
 #include "env/timer.h"
+#include "wire/engine/channel.h"
 #include "wire/engine/proof.h"
 
 namespace fairlead::process::driver {
@@ -16,7 +19,7 @@ class ExecutorServer::Peer : public env::StreamHandler, public ExecutorLink, pub
         number_(number),
         stream_(std::move(stream)),
         seat_(server.table_, *this, stream_->peer().host) {
-    uint8_t nonce[32];
+    uint8_t nonce[we::kNonceBytes];
     server_.loop_.RandomBytes(nonce);
     nonce_.assign(reinterpret_cast<const char*>(nonce), sizeof nonce);
     // A peer that says nothing does not hold its connection for ever.
@@ -37,7 +40,12 @@ class ExecutorServer::Peer : public env::StreamHandler, public ExecutorLink, pub
 
   void OnData(std::string_view bytes) override {
     last_heard_ = server_.loop_.Now();
-    parser_.Feed(bytes);
+    std::string plain;
+    if (opener_) {
+      const base::Status opened = opener_->Open(bytes, plain);
+      if (!opened.ok()) return Lose("malformed message: " + opened.error().message);
+    }
+    parser_.Feed(opener_ ? std::string_view(plain) : bytes);
     const env::Alive::Watch alive = alive_.watch();
     we::Message message;
     for (;;) {
@@ -71,7 +79,9 @@ class ExecutorServer::Peer : public env::StreamHandler, public ExecutorLink, pub
  private:
   void Admit(const we::Hello& hello) {
     StopTimer();
-    if (!we::SameProof(hello.proof, we::ProofOf(server_.secret_, nonce_))) return Refuse("wrong secret");
+    if (hello.nonce.size() != we::kNonceBytes) return Refuse("a hello of another build");
+    if (!we::SameProof(hello.proof, we::ProofOf(server_.secret_, nonce_, hello))) return Refuse("wrong secret");
+    if (!BeginChannel(hello)) return Lose("more than a hello");
     if (hello.build_id != server_.build_id_) {
       return Refuse("build " + hello.build_id + " is not the driver's build " + server_.build_id_);
     }
@@ -85,6 +95,15 @@ class ExecutorServer::Peer : public env::StreamHandler, public ExecutorLink, pub
     Send(we::Welcome{index_.value});
     PingLater();
     server_.callbacks_.on_ready(id_, index_);
+  }
+  /// Shows that the driver knows the secret, too; what follows is sealed. False: the executor did not wait for it.
+  bool BeginChannel(const we::Hello& hello) {
+    Send(we::Known{we::AnswerTo(server_.secret_, nonce_, hello)});
+    Flush();
+    const we::ChannelKeys keys = we::KeysOf(server_.secret_, nonce_, hello.nonce);
+    sealer_.emplace(keys.to_executor);
+    opener_.emplace(keys.to_driver);
+    return parser_.TakeRest().empty();
   }
   void Refuse(const std::string& why) {
     Send(we::Refused{why});
@@ -114,8 +133,14 @@ class ExecutorServer::Peer : public env::StreamHandler, public ExecutorLink, pub
   void Flush() {
     flush_posted_ = false;
     if (!stream_ || out_.empty()) return;
-    stream_->Write(std::move(out_));
+    std::string wire;
+    if (sealer_) {
+      sealer_->Seal(out_, wire);
+    } else {
+      wire = std::move(out_);
+    }
     out_.clear();
+    stream_->Write(std::move(wire));
   }
   void StopTimer() { timer_.Stop(); }
 
@@ -125,6 +150,8 @@ class ExecutorServer::Peer : public env::StreamHandler, public ExecutorLink, pub
   peers::PeerTable::Seat seat_;
   we::FrameParser parser_{we::kFrameMaxUnknownPeer};
   std::string nonce_;
+  std::optional<we::Sealer> sealer_;  // both from when each side is known to the other
+  std::optional<we::Opener> opener_;
   std::string id_;
   model::tasks::ExecutorIndex index_;
   bool admitted_ = false;

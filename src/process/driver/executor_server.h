@@ -14,8 +14,9 @@
 
 namespace fairlead::process::driver {
 
-/// Listens for the application's executors, lets in those that know its secret and run the same build, and makes each
-/// connection an ExecutorLink of the JobDriver. On the loop's thread.
+/// Listens for the application's executors, lets in those that know its secret and run the same build, shows them that
+/// the driver knows it, too, and makes each connection an ExecutorLink of the JobDriver, whose messages are sealed
+/// (wire/engine/channel.h). On the loop's thread.
 class ExecutorServer {
  public:
   struct Callbacks {

@@ -34,9 +34,11 @@ void DriverConnection::Send(const we::Message& message) {
 
 void DriverConnection::Flush() {
   flush_posted_ = false;
-  if (!stream_ || out_.empty()) return;
-  stream_->Write(std::move(out_));
+  if (!stream_ || !sealer_ || out_.empty()) return;  // the rest waits until the driver is known
+  std::string wire;
+  sealer_->Seal(out_, wire);
   out_.clear();
+  stream_->Write(std::move(wire));
 }
 
 /// Also before the driver's welcome: a driver that says nothing is none.
@@ -51,7 +53,12 @@ void DriverConnection::PingLater() {
 
 void DriverConnection::OnData(std::string_view bytes) {
   last_heard_ = loop_.Now();
-  parser_.Feed(bytes);
+  std::string plain;
+  if (opener_) {
+    const base::Status opened = opener_->Open(bytes, plain);
+    if (!opened.ok()) return End("the driver sent something malformed: " + opened.error().message, false);
+  }
+  parser_.Feed(opener_ ? std::string_view(plain) : bytes);
   const env::Alive::Watch alive = alive_.watch();
   we::Message message;
   for (;;) {
@@ -64,19 +71,55 @@ void DriverConnection::OnData(std::string_view bytes) {
 }
 
 void DriverConnection::OnMessage(we::Message& message) {
-  if (const auto* challenge = std::get_if<we::Challenge>(&message)) {
-    hello_.proof = we::ProofOf(secret_, challenge->nonce);
-    Send(hello_);
-  } else if (const auto* welcome = std::get_if<we::Welcome>(&message)) {
-    welcomed_ = true;
-    callbacks_.on_welcome(*welcome);
-  } else if (const auto* refused = std::get_if<we::Refused>(&message)) {
+  if (const auto* refused = std::get_if<we::Refused>(&message)) {
     End("the driver refused this executor: " + refused->reason, false);
   } else if (const auto* shutdown = std::get_if<we::Shutdown>(&message)) {
     End(shutdown->reason, true);
+  } else if (!opener_) {
+    OnStrangersMessage(message);
+  } else if (const auto* welcome = std::get_if<we::Welcome>(&message)) {
+    welcomed_ = true;
+    callbacks_.on_welcome(*welcome);
   } else if (welcomed_ && !std::holds_alternative<we::Ping>(message)) {
     callbacks_.on_message(std::move(message));
   }
+}
+
+void DriverConnection::OnStrangersMessage(const we::Message& message) {
+  if (const auto* challenge = std::get_if<we::Challenge>(&message); challenge && driver_nonce_.empty()) {
+    SayHello(challenge->nonce);
+  } else if (const auto* known = std::get_if<we::Known>(&message); known && !driver_nonce_.empty()) {
+    OnKnown(known->proof);
+  } else {
+    End("what answers at the driver's address has not shown that it knows the application's secret", false);
+  }
+}
+
+void DriverConnection::SayHello(const std::string& nonce) {
+  if (nonce.size() != we::kNonceBytes) return End("the driver's challenge is of another length", false);
+  driver_nonce_ = nonce;
+  uint8_t own[we::kNonceBytes];
+  loop_.RandomBytes(own);
+  hello_.nonce.assign(reinterpret_cast<const char*>(own), sizeof own);
+  hello_.proof = we::ProofOf(secret_, driver_nonce_, hello_);
+  std::string frame;
+  we::AppendFrame(frame, hello_);
+  stream_->Write(std::move(frame));
+}
+
+void DriverConnection::OnKnown(const std::string& proof) {
+  if (!we::SameProof(proof, we::AnswerTo(secret_, driver_nonce_, hello_))) {
+    return End("what answers at the driver's address does not know the application's secret", false);
+  }
+  const we::ChannelKeys keys = we::KeysOf(secret_, driver_nonce_, hello_.nonce);
+  sealer_.emplace(keys.to_driver);
+  opener_.emplace(keys.to_executor);
+  std::string plain;
+  const base::Status opened = opener_->Open(parser_.TakeRest(), plain);
+  if (!opened.ok()) return End("the driver sent something malformed: " + opened.error().message, false);
+  parser_.set_frame_max(we::kFrameMax);
+  parser_.Feed(plain);
+  Flush();
 }
 
 void DriverConnection::OnClosed(const std::string& reason) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,12 +11,14 @@
 #include "env/loop.h"
 #include "env/net.h"
 #include "env/timer.h"
+#include "wire/engine/channel.h"
 #include "wire/engine/messages.h"
 
 namespace fairlead::process::executor {
 
-/// An executor's connection to its driver: proves that it knows the application's secret, says hello, then carries
-/// messages both ways. There is no second try: an executor that lost its driver ends. On the loop's thread.
+/// An executor's connection to its driver: each shows the other that it knows the application's secret, then sealed
+/// messages go both ways (wire/engine/channel.h). Nothing that a driver says before is taken for an order. There is no
+/// second try: an executor that lost its driver ends. On the loop's thread.
 class DriverConnection : private env::StreamHandler {
  public:
   struct Callbacks {
@@ -35,6 +38,10 @@ class DriverConnection : private env::StreamHandler {
   void OnData(std::string_view bytes) override;
   void OnClosed(const std::string& reason) override;
   void OnMessage(wire::engine::Message& message);
+  /// What comes before the driver is known.
+  void OnStrangersMessage(const wire::engine::Message& message);
+  void SayHello(const std::string& nonce);
+  void OnKnown(const std::string& proof);
   void End(const std::string& reason, bool orderly);
   void Flush();
   void PingLater();
@@ -43,8 +50,11 @@ class DriverConnection : private env::StreamHandler {
   env::Net& net_;
   const std::string secret_;
   wire::engine::Hello hello_;
+  std::string driver_nonce_;                    // empty until the challenge
+  std::optional<wire::engine::Sealer> sealer_;  // both from when the driver is known
+  std::optional<wire::engine::Opener> opener_;
   Callbacks callbacks_;
-  wire::engine::FrameParser parser_{wire::engine::kFrameMax};
+  wire::engine::FrameParser parser_{wire::engine::kFrameMaxUnknownPeer};
   std::unique_ptr<env::Stream> stream_;
   bool welcomed_ = false;
   bool ended_ = false;

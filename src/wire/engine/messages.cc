@@ -43,4 +43,11 @@ base::Result<bool> FrameParser::Next(Message& message) {
   return true;
 }
 
+std::string FrameParser::TakeRest() {
+  std::string rest = buffer_.substr(at_);
+  buffer_.clear();
+  at_ = 0;
+  return rest;
+}
+
 }  // namespace fairlead::wire::engine

@@ -22,10 +22,10 @@ inline constexpr uint32_t kFrameMaxUnknownPeer = 4096;
 
 /// Driver -> executor, at once on a new connection.
 struct Challenge {
-  std::string nonce;
+  std::string nonce;  // 32 random bytes
   FL_FIELDS(nonce)
 };
-/// Executor -> driver: HMAC-SHA256 of the nonce with the application's secret.
+/// Executor -> driver, with the proof that it knows the application's secret (ProofOf, proof.h).
 struct Hello {
   std::string proof;
   std::string build_id;
@@ -38,8 +38,15 @@ struct Hello {
   bool serves_own_files = false;
   int64_t pid = 0;
   bool service_merges = false;  // pushed blocks, for this application
+  std::string nonce;            // 32 random bytes
   FL_FIELDS(proof, build_id, executor_id, host, slots, shuffle_host, shuffle_port, serves_own_files, pid,
-            service_merges)
+            service_merges, nonce)
+};
+/// Driver -> executor: the driver knows the secret, too (AnswerTo, proof.h). What follows is sealed, both ways
+/// (channel.h).
+struct Known {
+  std::string proof;
+  FL_FIELDS(proof)
 };
 struct Welcome {
   uint32_t executor = 0;
@@ -234,7 +241,7 @@ inline constexpr int64_t kSilenceMaxMs = 120'000;
 using Message = std::variant<Challenge, Hello, Welcome, Refused, StagePlanned, Launch, Kill, StageGone, TaskStarted,
                              TaskDone, TaskBroke, AskCommit, CommitAnswer, AskMapOutputs, MapOutputs, AskBroadcast,
                              Broadcast, BlockKept, Forget, Shutdown, Ping, AskKept, PublishKept, KeptPublished,
-                             KeptPlace, HostLoad, PushShuffle, MapPushed>;
+                             KeptPlace, HostLoad, PushShuffle, MapPushed, Known>;
 
 /// Appends the frame of a message.
 void AppendFrame(std::string& out, const Message& message);
@@ -248,6 +255,8 @@ class FrameParser {
   /// The next whole message; an error for malformed or oversized input (close the connection then). ok and false: more
   /// bytes are needed. Amortised O(bytes).
   base::Result<bool> Next(Message& message);
+  /// What was fed and is no message yet; it is gone here. What follows goes through a channel first.
+  std::string TakeRest();
 
  private:
   uint32_t frame_max_;
