@@ -1,6 +1,7 @@
 """A Kerberos of its own: MIT's KDC on a loopback port, of Debian's packages krb5-kdc, krb5-admin-server and krb5-user. No root."""
 import os
 import pathlib
+import re
 import shutil
 import socket
 import subprocess
@@ -65,6 +66,8 @@ class Kdc:
         max_life = {self.life}
         supported_enctypes = aes256-cts-hmac-sha1-96:normal
     }}
+[logging]
+    kdc = FILE:{self.directory}/requests.log
 """)
 
     def run(self, tool, *words, **kwargs):
@@ -91,6 +94,16 @@ class Kdc:
             self.process.terminate()
             self.process.wait(timeout=20)
             self.process = None
+
+    def asked(self, principal):
+        """How often it was given a first ticket, by its key."""
+        log = self.directory / "requests.log"
+        return sum("AS_REQ" in line and "ISSUE" in line and f" {principal}@{self.realm} for" in line for line in log.read_text().splitlines())
+
+    def keys(self, principal):
+        """Those in its keytab, in hexadecimal digits."""
+        done = subprocess.run(["klist", "-k", "-K", self.keytab(principal)], env=self.environment, text=True, capture_output=True)
+        return re.findall(r"\(0x([0-9a-f]+)\)", done.stdout)
 
     def keytab(self, principal):
         return self.directory / (principal.replace("/", "-") + ".keytab")

@@ -170,10 +170,32 @@ class Protected(unittest.TestCase):
         listed = self.secured.run(self.alice, "apps", "--json")
         self.assertEqual(listed.returncode, 0, listed.stderr)
 
-    def test_secrets_do_not_reach_the_log(self):
-        log = self.secured.log() + self.secured.log("nm1")
-        for secret in ("keytab contents", "BEGIN", "krbtgt"):
-            self.assertNotIn(secret, log)
+
+def passwords(credentials):
+    """{kind: password} of the tokens in a file of them (Credentials.writeTokenStorageToStream)."""
+    at, found = 6, {}
+
+    def take():
+        nonlocal at
+        size = credentials[at]
+        more = 0
+        if size > 127:  # WritableUtils.writeVLong
+            more = 256 - size - 112
+            size = int.from_bytes(credentials[at + 1:at + 1 + more], "big")
+        at += 1 + more
+        at += size
+        return credentials[at - size:at]
+    for _ in range(credentials[5]):
+        _alias, _identifier, password, kind, _service = (take() for _ in range(5))
+        found[kind] = password
+    return found
+
+
+def holds(text, secret):
+    """As bytes, in hexadecimal digits or in either base64."""
+    whole = len(secret) // 3 * 3
+    forms = (secret, secret.hex().encode(), secret.hex().upper().encode(), base64.b64encode(secret[:whole]), base64.urlsafe_b64encode(secret[:whole]))
+    return any(form in text for form in forms)
 
 
 def sasl(state, token, protocol, server):
@@ -183,8 +205,25 @@ def sasl(state, token, protocol, server):
 
 
 @unittest.skipIf(kdc.missing(), f"not installed: {kdc.missing()}")
+class ShortTickets(unittest.TestCase):
+    """Tickets that live for seconds."""
+
+    def test_a_node_whose_ticket_has_ended_gets_another_by_its_keytab(self):
+        secured = Secured().start(type(self), "privacy", ticket_life="6s")
+        cluster = secured.cluster
+        alice, asked = cluster.kdc.cache("alice"), cluster.kdc.asked("nm/localhost")
+        self.assertGreater(asked, 0)
+        cluster.wait(lambda: subprocess.run(["klist", "-s"], env=alice).returncode != 0, "the end of tickets of the start", 60)
+        cluster.kill("rm")
+        cluster.start_rm()
+        cluster.wait_for_nodes(1)
+        self.assertGreater(cluster.kdc.asked("nm/localhost"), asked)
+        self.assertEqual(secured.log("nm1").count("logged in by its keytab"), 1, "it has run all the time")
+
+
+@unittest.skipIf(kdc.missing(), f"not installed: {kdc.missing()}")
 class Renewal(unittest.TestCase):
-    """Tickets that live for seconds: a node agent that was cut off logs in again by its keytab, to a manager that it knows by a pattern."""
+    """A node agent that was cut off logs in again by its keytab, to a manager that it knows by a pattern."""
 
     @classmethod
     def setUpClass(cls):
@@ -378,10 +417,11 @@ class Doors(unittest.TestCase):
     def acting(self, user, for_user):
         return self.secured.run({**self.users[user], "HADOOP_PROXY_USER": for_user}, "apps", "--json")
 
-    def curl(self, user, path, *words):
-        """Status, headers and body."""
+    def curl(self, user, path, *words, port=None):
+        """Status, headers and body, of the manager's page or that of `port`."""
         environment = self.users.get(user) or self.cluster.kdc.without_ticket("nobody")
-        done = subprocess.run(["curl", "-s", "-i", "--negotiate", "-u", ":", "-H", "Accept: application/json", *words, f"http://localhost:{self.cluster.web}{path}"],
+        done = subprocess.run(["curl", "-s", "-i", "--negotiate", "-u", ":", "-H", "Accept: application/json", *words,
+                               f"http://localhost:{port or self.cluster.web}{path}"],
                               env=environment, capture_output=True, text=True, timeout=30)
         self.assertEqual(done.returncode, 0, done.stderr)
         answers = done.stdout.split("HTTP/1.1 ")[1:]  # the first may be a 401 without an answer to it
@@ -420,6 +460,17 @@ class Doors(unittest.TestCase):
         self.assertEqual(self.curl("nobody", "/healthz")[0], 200)
         for path in ("/cluster", "/conf", "/jmx", "/metrics", "/proxy/application_1_0001/", "/nowhere"):
             self.assertEqual(self.curl("nobody", path)[0], 401, path)
+
+    def test_pages_of_nodes_take_tickets_too(self):
+        node = json.loads(self.curl("alice", "/ws/v1/cluster/nodes")[2])["nodes"]["node"][0]["nodeHTTPAddress"]
+        port = node.rpartition(":")[2]
+        for path in ("/ws/v1/node/info", "/conf", "/metrics", "/nowhere"):
+            self.assertEqual(self.curl("nobody", path, port=port)[0], 401, path)
+        status, head, _ = self.curl("alice", "/ws/v1/node/info", port=port)
+        self.assertEqual(status, 200)
+        cookie = re.search(r'(?i)set-cookie: (hadoop.auth="[^"]+")', head)[1]
+        self.assertEqual(self.curl("nobody", "/ws/v1/node/info", "-H", f"Cookie: {cookie}", port=port)[0], 200)
+        self.assertEqual(self.curl("nobody", "/ws/v1/node/info", "-H", "Cookie: " + cookie.replace("u=alice", "u=root"), port=port)[0], 401)
 
     def test_changes_are_the_callers_and_a_gateways(self):
         status, _, body = self.curl("livy", "/ws/v1/cluster/apps/new-application?doAs=alice", "-X", "POST")
@@ -616,6 +667,36 @@ class Doors(unittest.TestCase):
         credentials = arrived.read_bytes()
         self.assertIn(token, credentials)
         self.assertNotIn(b"RM_DELEGATION_TOKEN", credentials, "the manager would end it with the application")
+
+    def test_secrets_reach_no_log_no_journal_and_no_error(self):
+        """Passwords of the tokens that an application brings and gets, a ticket, a cookie's signature and the keys of keytabs, as bytes and as text."""
+        environment, said = self.token_file("alice", f"127.0.0.1:{self.cluster.client}"), []
+        file = pathlib.Path(environment["HADOOP_TOKEN_FILE_LOCATION"])
+        said.append(self.secured.run(environment, "apps").stderr)
+        arrived = self.secured.directory / "shown"
+        said.append(self.submitted(self.users["alice"], *self.job(f'cp "$HADOOP_TOKEN_FILE_LOCATION" {arrived}.new && mv {arrived}.new {arrived}; exit 1')).stderr)
+        shown = subprocess.run(["curl", "-s", "-v", "--negotiate", "-u", ":", f"http://localhost:{self.cluster.web}/ws/v1/cluster/info"], env=self.users["alice"],
+                               capture_output=True, text=True, timeout=30).stderr
+        ticket = base64.b64decode(re.search(r"> Authorization: Negotiate (\S+)", shown)[1])
+        signature = base64.b64decode(re.search(r'hadoop.auth="[^"]*&s=([^"]+)"', shown)[1])
+        keys = [bytes.fromhex(key) for name in ("rm/localhost", "nm/localhost", "alice") for key in self.cluster.kdc.keys(name)]
+        tokens = {**passwords(file.read_bytes()), **passwords(arrived.read_bytes())}
+        self.assertIn(b"YARN_AM_RM_TOKEN", tokens)
+        self.assertIn(b"RM_DELEGATION_TOKEN", tokens)
+        for word in (ticket[:-20], ticket[-40:]):  # what is no ticket is refused, and told
+            header = "Authorization: Negotiate " + base64.b64encode(word).decode()
+            said.append(self.curl("nobody", "/ws/v1/cluster/info", "-H", header)[2])
+        secrets = {"ticket": ticket[200:232], "cookie": signature, **{f"key {number}": key for number, key in enumerate(keys)},
+                   **{kind.decode(): password for kind, password in tokens.items()}}
+        journals = [path.read_bytes() for path in self.cluster.directory.rglob("*.journal*") if path.is_file()]
+        logs = [path.read_bytes() for path in self.cluster.directory.glob("*.log")]
+        self.assertTrue(journals)
+        self.assertGreater(len(logs), 1)
+        for name, secret in secrets.items():
+            for where in (*journals, *logs, *(text.encode() for text in said)):
+                self.assertFalse(holds(where, secret), name)
+        stored = b"".join(path.read_bytes() for path in self.cluster.directory.rglob("fairlead-rm.db*"))
+        self.assertTrue(holds(stored, tokens[b"RM_DELEGATION_TOKEN"]), "what is looked for is found where it has to be")
 
     def test_a_key_keeps_tokens_beyond_the_application(self):
         asked = []

@@ -42,7 +42,7 @@ std::vector<config::Setting> CommonKeys() {
       {"fairlead.auth", "credentials",
        "credentials: [nobody is believed](security.md#clusters-without-a-kdc) by his name alone; simple: names are "
        "believed, as by Hadoop without Kerberos. That is the default where Hadoop's files are given "
-       "(`HADOOP_CONF_DIR`, `--hadoop-conf`)"},
+       "(`--hadoop-conf`)"},
       {"fairlead.auth.networks", "none",
        "with credentials: addresses and ranges (10.0.0.0/8) of which clients that know no credential are believed"},
       {"fairlead.auth.users", "none", "whom these may say they are: names, or `*`"},
