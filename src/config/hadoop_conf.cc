@@ -306,6 +306,7 @@ std::vector<std::string> HadoopConf::Unread(const std::vector<std::string_view>&
 }
 
 std::string HadoopConf::ReadAndNear(const std::string& key) const {
+  if (asked_.contains(key) || looked_for_.contains(key)) return {};  // it is written as it should be
   std::vector<std::string> known(asked_.begin(), asked_.end());
   known.insert(known.end(), looked_for_.begin(), looked_for_.end());
   return base::Nearest(key, known);

@@ -146,6 +146,7 @@ TEST(HadoopConf, WhatNobodyAskedForIsUnread) {
   EXPECT_EQ(conf.ReadAndNear("yarn.a.raed"), "yarn.a.read");
   EXPECT_EQ(conf.ReadAndNear("yarn.a.only-looked-ta"), "yarn.a.only-looked-at");
   EXPECT_EQ(conf.ReadAndNear("yarn.else"), "");
+  EXPECT_EQ(conf.ReadAndNear("yarn.a.only-looked-at"), "") << "nobody who wrote this meant the same";
 }
 
 TEST(HadoopConf, DefaultsAreSorted) {

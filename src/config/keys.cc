@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "base/check.h"
 #include "base/text.h"
 
 namespace fairlead::config {
@@ -13,6 +14,12 @@ std::string KeyValue<double>::Text(double value, Range /*range*/) {
 
 std::string KeyValue<std::vector<std::string>>::Text(const std::vector<std::string>& value, Range /*range*/) {
   return base::Joined(value, ",");
+}
+
+std::string TextOfHadoopDefault(const char* key) {
+  const char* value = HadoopDefault(key);
+  FL_CHECK(value != nullptr, key);
+  return *value == '\0' ? "none" : value;
 }
 
 void RefuseUnsupported(const HadoopConf& conf, std::span<const Unsupported> table) {

@@ -97,7 +97,8 @@ struct KeyValue<std::vector<std::string>> {
   static std::string Text(const std::vector<std::string>& value, Range range);
 };
 
-/// A row. `read` is nullptr where code reads the key that no field's type can; then `fallback` says what counts.
+/// A row. `read` is nullptr where code reads the key that no field's type can; then `fallback` says what counts, and
+/// without it Hadoop's default does.
 template <class Config, class Source = const HadoopConf>
 struct Key {
   const char* name;
@@ -138,11 +139,15 @@ template <auto First, auto... Rest>
 constexpr auto KeyOf(const char* name, const char* meaning, Range range = {}) {
   return FieldPath<const HadoopConf, KeyValue, First, Rest...>::Make(name, meaning, range);
 }
-/// The row of a key that code reads.
+/// The row of a key that code reads; kHadoops as fallback: hadoop_defaults.cc has it.
+inline constexpr const char* kHadoops = nullptr;
 template <class Config, class Source = const HadoopConf>
 constexpr Key<Config, Source> ReadByHand(const char* name, const char* fallback, const char* meaning) {
   return {name, meaning, nullptr, nullptr, {}, fallback};
 }
+
+/// Hadoop's default of the key, for people: "none" where it is empty.
+std::string TextOfHadoopDefault(const char* key);
 
 template <class Config, class Source = const HadoopConf>
 void ReadKeys(Source& source, std::type_identity_t<std::span<const Key<Config, Source>>> keys, Config& config) {
@@ -155,8 +160,13 @@ void ReadKeys(Source& source, std::type_identity_t<std::span<const Key<Config, S
 template <class Config, class Source = const HadoopConf>
 void AppendSettings(std::type_identity_t<std::span<const Key<Config, Source>>> keys, const Config& config,
                     std::vector<Setting>& out) {
-  for (const Key<Config, Source>& key : keys)
-    out.push_back({key.name, key.fallback != nullptr ? key.fallback : key.text(config, key.range), key.meaning});
+  for (const Key<Config, Source>& key : keys) {
+    out.push_back({key.name,
+                   key.fallback != nullptr ? key.fallback
+                   : key.text != nullptr   ? key.text(config, key.range)
+                                           : TextOfHadoopDefault(key.name),
+                   key.meaning});
+  }
 }
 
 /// A value that would change what a daemon promises, and that Fairlead does not have.

@@ -134,7 +134,8 @@ class OtherMachines(unittest.TestCase):
         settings = {"yarn.nodemanager.hostname": self.machines.address(machine), "yarn.nodemanager.address": f"{self.machines.address(machine)}:0",
                     "yarn.nodemanager.webapp.address": f"{self.machines.address(machine)}:0", "hadoop.tmp.dir": self.homes[machine] / "tmp",
                     "yarn.nodemanager.local-dirs": self.homes[machine] / "local", "yarn.nodemanager.log-dirs": self.homes[machine] / "logs",
-                    "yarn.nodemanager.recovery.dir": self.homes[machine] / "state", "fairlead.nm.cgroups": "false"}
+                    "yarn.nodemanager.recovery.dir": self.homes[machine] / "state", "fairlead.nm.cgroups": "false",
+                    "yarn.nodemanager.disk-health-checker.max-disk-utilization-per-disk-percentage": 99.5}
         return [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
 
     def start_node(self, machine, log):

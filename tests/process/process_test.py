@@ -5,6 +5,7 @@ import collections
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import struct
@@ -140,6 +141,13 @@ class Kills(Daemons):
         self.cluster.start_nm(2)
         self.assert_right(job)
         self.wait_for_nodes()
+
+    def test_a_master_whose_node_does_not_answer_says_so(self):
+        for number in (1, 2):
+            self.cluster.kill(f"nm{number}")  # the manager still takes them for there
+        app = self.cluster.submit_sleeper()
+        said = until(lambda: re.search("does not take it yet.*", self.cluster.app(app)["diagnostics"]), "what its master waits for")[0]
+        self.assertRegex(said, r"\(cannot connect to 127\.0\.0\.\d+:\d+: .*Connection refused\), and is tried for \d+ s more$")
 
     def test_agents_stopped_on_request_leave_their_containers_to_the_next(self):
         app = self.cluster.submit_sleeper()

@@ -1,5 +1,6 @@
 #include "process/rm/launcher.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "endpoints/yarn/credentials.h"
@@ -74,7 +75,7 @@ base::Result<std::string> MasterLauncher::BuildRequest(const model::rm::LaunchMa
 
 void MasterLauncher::Launch(const model::rm::LaunchMaster& launch) {
   const uint64_t id = ++last_job_;
-  jobs_[id] = {launch, loop_.Now() + times_.give_up};
+  jobs_[id] = {launch, loop_.Now() + times_.give_up, {}};
   Try(id);
 }
 
@@ -85,6 +86,15 @@ void MasterLauncher::Finish(uint64_t id, std::string error) {
   jobs_.erase(it);
   if (!error.empty()) error = "Error launching " + ToString(attempt) + ". Got exception: " + error + "\n";
   launched_({attempt, std::move(error)});
+}
+
+std::string MasterLauncher::TriedAgain(const model::ApplicationAttemptId& attempt) const {
+  for (const auto& [id, job] : jobs_) {
+    if (job.launch.attempt != attempt || job.why.empty()) continue;
+    const int64_t left = std::max<int64_t>(0, (job.give_up - loop_.Now()).ns / base::Duration::Seconds(1).ns);
+    return "its node does not take it yet (" + job.why + "), and is tried for " + std::to_string(left) + " s more";
+  }
+  return "";
 }
 
 void MasterLauncher::Try(uint64_t id) {
@@ -107,6 +117,7 @@ void MasterLauncher::Try(uint64_t id) {
                        error.kind == RpcErrorKind::kConnect ||
                        endpoints::yarn::SimpleName(error.remote.class_name) == "NMNotYetReadyException";
                    if (not_ready && loop_.Now() < job->second.give_up) {
+                     job->second.why = error.message;
                      timers_[id] = loop_.After(times_.retry_interval, [this, id] { Try(id); });
                      return;
                    }

@@ -32,6 +32,9 @@ class MasterLauncher {
 
   /// Ends with one MasterLaunched. A node that cannot be reached is tried again until give_up.
   void Launch(const model::rm::LaunchMaster& launch);
+  /// Why the attempt's node has not taken its master yet, and for how long it is tried again; "" where there is nothing
+  /// to tell. O(masters that are being started).
+  std::string TriedAgain(const model::ApplicationAttemptId& attempt) const;
   /// Best effort, once.
   void Stop(const model::rm::StopContainers& stop);
 
@@ -39,6 +42,7 @@ class MasterLauncher {
   struct Job {
     model::rm::LaunchMaster launch;
     base::Instant give_up;
+    std::string why;  // the last try failed
   };
   base::Result<std::string> BuildRequest(const model::rm::LaunchMaster& launch);
   rpc::RpcTarget TargetOf(const model::ApplicationAttemptId& attempt, const model::rm::NodeAddress& address);

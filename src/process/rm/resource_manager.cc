@@ -406,7 +406,8 @@ std::string ResourceManager::DiagnosticsOf(const fairlead::rm::App& app) {
   const std::string& own = Core::VisibleDiagnostics(app);
   if (!own.empty() || !app.in_scheduler || !HasNoMasterYet(app.current())) return own;
   return waiting_texts_.Of(app.index, now(), [&] {
-    return WaitingText(app, scheduler().Why(app.index, now()), options_.hadoop_scheduler, now_wall());
+    return WaitingText(app, scheduler().Why(app.index, now()), launcher_->TriedAgain(app.current()->id),
+                       options_.hadoop_scheduler, now_wall());
   });
 }
 

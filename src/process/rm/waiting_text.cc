@@ -64,12 +64,13 @@ std::string FairText(const fairlead::rm::App& app, const Pending& pending) {
 
 }  // namespace
 
-std::string WaitingText(const fairlead::rm::App& app, const std::vector<Pending>& why, std::string_view scheduler,
-                        base::WallTime now) {
+std::string WaitingText(const fairlead::rm::App& app, const std::vector<Pending>& why, const std::string& launch,
+                        std::string_view scheduler, base::WallTime now) {
   const fairlead::rm::Attempt* attempt = app.current();
   if (attempt == nullptr) return "";
   if (attempt->state == AttemptState::kAllocatedSaving || attempt->state == AttemptState::kAllocated) {
-    return Stamp(now) + "Scheduler has assigned a container for AM, waiting for AM container to be launched";
+    return Stamp(now) + "Scheduler has assigned a container for AM, waiting for AM container to be launched" +
+           (launch.empty() ? "" : "; " + launch);
   }
   if (attempt->state != AttemptState::kSubmitted && attempt->state != AttemptState::kScheduled) return "";
   if (why.empty()) return Stamp(now) + kInactive;

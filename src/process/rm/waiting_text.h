@@ -14,9 +14,10 @@ namespace fairlead::process::rm {
 
 /// What the diagnostics of an application say while it has no master yet: Hadoop's state and sentence, where it has one
 /// (SchedulerApplicationAttempt.AMState, MaxRunningAppsEnforcer, FSAppAttempt, AbstractLeafQueue), then the numbers and
-/// the remedy of `why`. `scheduler`: FairScheduler or CapacityScheduler, whose sentence it is.
+/// the remedy of `why`; `launch` says why its node has not taken a granted one yet, or "". `scheduler`: FairScheduler
+/// or CapacityScheduler, whose sentence it is.
 std::string WaitingText(const fairlead::rm::App& app, const std::vector<model::scheduler::Pending>& why,
-                        std::string_view scheduler, base::WallTime now);
+                        const std::string& launch, std::string_view scheduler, base::WallTime now);
 
 /// The same for many who ask again and again: an application's text is kept for a second, and each second has
 /// kAsked dry passes of the scheduler; beyond them the text is the last one.

@@ -26,7 +26,8 @@ std::string Text(Reason reason, std::string_view scheduler = "FairScheduler") {
   pending.reason = reason;
   pending.detail = "numbers";
   pending.remedy = "remedy";
-  return WaitingText(AppThatWaits(AttemptState::kScheduled), {pending}, scheduler, base::WallTime{1'795'878'348'000});
+  return WaitingText(AppThatWaits(AttemptState::kScheduled), {pending}, "", scheduler,
+                     base::WallTime{1'795'878'348'000});
 }
 
 TEST(WaitingText, HadoopsSentenceIsFollowedByNumbersAndRemedy) {
@@ -49,11 +50,13 @@ TEST(WaitingText, HadoopsSentenceIsFollowedByNumbersAndRemedy) {
 
 TEST(WaitingText, OnlyWhileThereIsNoMaster) {
   EXPECT_EQ(
-      WaitingText(AppThatWaits(AttemptState::kAllocated), {}, "FairScheduler", {}),
+      WaitingText(AppThatWaits(AttemptState::kAllocated), {}, "", "FairScheduler", {}),
       "[Thu Jan 01 00:00:00 +0000 1970] Scheduler has assigned a container for AM, waiting for AM container to be "
       "launched");
-  EXPECT_EQ(WaitingText(AppThatWaits(AttemptState::kRunning), {}, "FairScheduler", {}), "");
-  EXPECT_EQ(WaitingText({}, {}, "FairScheduler", {}), "");
+  EXPECT_TRUE(WaitingText(AppThatWaits(AttemptState::kAllocated), {}, "its node is away", "FairScheduler", {})
+                  .ends_with("waiting for AM container to be launched; its node is away"));
+  EXPECT_EQ(WaitingText(AppThatWaits(AttemptState::kRunning), {}, "", "FairScheduler", {}), "");
+  EXPECT_EQ(WaitingText({}, {}, "", "FairScheduler", {}), "");
 }
 
 TEST(WaitingTexts, AFloodOfQuestionsCostsABoundedNumberOfPassesASecond) {

@@ -5,6 +5,7 @@ namespace {
 
 using config::Key;
 using config::KeyOf;
+using config::kHadoops;
 using config::Range;
 using config::Unsupported;
 using Agent = process::nm::Settings;
@@ -19,19 +20,19 @@ consteval Key<NmSettings> By(const char* name, const char* fallback, const char*
 }
 
 constexpr Key<NmSettings> kKeys[] = {
-    By("yarn.nodemanager.hostname", "0.0.0.0",
+    By("yarn.nodemanager.hostname", kHadoops,
        "name or address under which the node registers; without files of Hadoop's: 127.0.0.1"),
-    By("yarn.nodemanager.address", "hostname:0",
+    By("yarn.nodemanager.address", kHadoops,
        "of ContainerManagementProtocol; port 0: any, kept over restarts. The node's name is the canonical name of the "
        "host, as in Hadoop"),
-    By("yarn.nodemanager.webapp.address", "hostname:8042", "of pages, REST and metrics"),
-    By("yarn.nodemanager.webapp.https.address", "hostname:8044", "the same with yarn.http.policy HTTPS_ONLY"),
-    By("yarn.nodemanager.bind-host", "none", "address on which both listen instead"),
-    By("yarn.resourcemanager.hostname", "0.0.0.0", "where the resource manager runs"),
-    By("yarn.resourcemanager.resource-tracker.address", "its hostname:8031",
+    By("yarn.nodemanager.webapp.address", kHadoops, "of pages, REST and metrics"),
+    By("yarn.nodemanager.webapp.https.address", kHadoops, "the same with yarn.http.policy HTTPS_ONLY"),
+    By("yarn.nodemanager.bind-host", kHadoops, "address on which both listen instead"),
+    By("yarn.resourcemanager.hostname", kHadoops, "where the resource manager runs"),
+    By("yarn.resourcemanager.resource-tracker.address", kHadoops,
        "of the manager's port for nodes; with several managers the next one is tried when one refuses"),
     By("yarn.resourcemanager.ha.*", "none", "which managers there are ([high availability](high-availability.md))"),
-    By("yarn.resourcemanager.webapp.address", "its hostname:8088",
+    By("yarn.resourcemanager.webapp.address", kHadoops,
        "of the manager's pages, for the way back to them; `.https.address` with HTTPS_ONLY"),
     By("yarn.resourcemanager.connect.retry-interval.ms", "30000",
        "longest wait between two tries to register; at most 3000 is waited"),
@@ -111,15 +112,15 @@ constexpr Key<NmSettings> kKeys[] = {
         Range{-1, INT32_MAX, kSecond}),
     KeyOf<&NmSettings::manager, &Agent::log_retain>("yarn.nodemanager.log.retain-seconds",
                                                     "seconds that logs stay on the node", Range{.unit = kSecond}),
-    By("yarn.log-aggregation-enable", "false", "gather an application's logs ([node agent](node-agent.md#logs))"),
+    By("yarn.log-aggregation-enable", kHadoops, "gather an application's logs ([node agent](node-agent.md#logs))"),
     By("yarn.log-aggregation.file-formats", "TFile",
        "the first one is written: TFile or IFile; another one keeps logs here; `fairlead logs` reads all"),
     By("yarn.log-aggregation.file-controller.*", "by the format's name",
        "`.NAME.class`: which of the two it is (LogAggregationTFileController or LogAggregationIndexedFileController)"),
-    By("yarn.nodemanager.remote-app-log-dir", "/tmp/logs",
+    By("yarn.nodemanager.remote-app-log-dir", kHadoops,
        "where they are gathered, on the default file system unless it says another: a file system that this "
        "machine mounts (file:), or HDFS by WebHDFS"),
-    By("yarn.nodemanager.remote-app-log-dir-suffix", "logs",
+    By("yarn.nodemanager.remote-app-log-dir-suffix", kHadoops,
        "and below a user's directory there, with the format's name"),
     By("yarn.log-aggregation.TFile.*", "none",
        "`.remote-app-log-dir`, `.remote-app-log-dir-suffix`: instead of these two, for one format; so for other names"),
@@ -140,7 +141,7 @@ constexpr Key<NmSettings> kKeys[] = {
     By("yarn.log-aggregation.retain-seconds", "-1",
        "no effect here: the MapReduce history server deletes gathered logs"),
     By("yarn.log-aggregation.retain-check-interval-seconds", "-1", "no effect here, either"),
-    By("yarn.nodemanager.local-dirs", "${hadoop.tmp.dir}/nm-local-dir", "scratch directories of containers"),
+    By("yarn.nodemanager.local-dirs", kHadoops, "scratch directories of containers"),
     By("yarn.nodemanager.log-dirs", "/tmp/hadoop-USER/userlogs", "log directories of containers"),
     KeyOf<&NmSettings::dirs, &NmDirsOptions::check>("yarn.nodemanager.disk-health-checker.enable",
                                                     "look whether these directories can be used"),
@@ -180,7 +181,7 @@ constexpr Key<NmSettings> kKeys[] = {
        "Spark's YarnShuffleService and Hadoop's ShuffleHandler, served by Fairlead's own; another Java class is "
        "refused"),
     By("yarn.nodemanager.aux-services.*", "by its name", "`.NAME.class`: which of the two it is"),
-    By("mapreduce.shuffle.port", "13562", "port of mapreduce_shuffle; 0 keeps the one of the last run"),
+    By("mapreduce.shuffle.port", kHadoops, "port of mapreduce_shuffle; 0 keeps the one of the last run"),
     By("mapreduce.shuffle.ssl.enabled", "false", "it speaks HTTPS alone, with the key of the pages ([TLS](tls.md))"),
     By("spark.shuffle.service.port", "7337", "port of spark_shuffle; its other `spark.*` keys are honoured, too"),
     KeyOf<&NmSettings::shuffle_extra_roots>("fairlead.shuffle.extra-local-roots",

@@ -7,6 +7,7 @@ namespace {
 
 using config::Key;
 using config::KeyOf;
+using config::kHadoops;
 using config::Range;
 using config::Unsupported;
 using Manager = process::rm::ResourceManagerOptions;
@@ -24,17 +25,17 @@ consteval Key<RmSettings> By(const char* name, const char* fallback, const char*
 }
 
 constexpr Key<RmSettings> kKeys[] = {
-    By("yarn.resourcemanager.hostname", "0.0.0.0",
+    By("yarn.resourcemanager.hostname", kHadoops,
        "host that clients and nodes connect to; without files of Hadoop's: 127.0.0.1"),
-    By("yarn.resourcemanager.address", "hostname:8032", "of ApplicationClientProtocol"),
-    By("yarn.resourcemanager.scheduler.address", "hostname:8030", "of ApplicationMasterProtocol"),
-    By("yarn.resourcemanager.resource-tracker.address", "hostname:8031", "of ResourceTracker"),
-    By("yarn.resourcemanager.admin.address", "hostname:8033", "of ResourceManagerAdministrationProtocol"),
-    By("yarn.resourcemanager.webapp.address", "hostname:8088", "of pages, REST and metrics"),
-    By("yarn.resourcemanager.webapp.https.address", "hostname:8090", "the same with yarn.http.policy HTTPS_ONLY"),
-    By("yarn.resourcemanager.bind-host", "none", "address on which all of these listen instead"),
+    By("yarn.resourcemanager.address", kHadoops, "of ApplicationClientProtocol"),
+    By("yarn.resourcemanager.scheduler.address", kHadoops, "of ApplicationMasterProtocol"),
+    By("yarn.resourcemanager.resource-tracker.address", kHadoops, "of ResourceTracker"),
+    By("yarn.resourcemanager.admin.address", kHadoops, "of ResourceManagerAdministrationProtocol"),
+    By("yarn.resourcemanager.webapp.address", kHadoops, "of pages, REST and metrics"),
+    By("yarn.resourcemanager.webapp.https.address", kHadoops, "the same with yarn.http.policy HTTPS_ONLY"),
+    By("yarn.resourcemanager.bind-host", kHadoops, "address on which all of these listen instead"),
     By("yarn.web-proxy.address", "none", "a port of its own for the pages of masters"),
-    By("yarn.resourcemanager.cluster-id", "none", "name shown on pages and in metrics; needed with several managers"),
+    By("yarn.resourcemanager.cluster-id", kHadoops, "name shown on pages and in metrics; needed with several managers"),
     By("yarn.resourcemanager.ha.*", "false",
        "`.enabled`, `.rm-ids`, `.id` and automatic failover ([high availability](high-availability.md)); addresses "
        "with "
@@ -120,15 +121,15 @@ constexpr Key<RmSettings> kKeys[] = {
        "users](kerberos.md#tokens-beyond-their-life)"),
     By("yarn.resourcemanager.system-credentials.valid-time-remaining", "10800000",
        "which is when a renewal leads nearer to that end than so"),
-    By("yarn.resourcemanager.nodes.include-path", "none",
+    By("yarn.resourcemanager.nodes.include-path", kHadoops,
        "file of the hosts or addresses that may be nodes; a name that ends in .xml: Hadoop's XML"),
-    By("yarn.resourcemanager.nodes.exclude-path", "none",
+    By("yarn.resourcemanager.nodes.exclude-path", kHadoops,
        "and of those that may not, in XML with a time for each host's graceful decommissioning"),
     By("net.topology.script.file.name", "none", "program that says the rack of a host"),
     By("net.topology.table.file.name", "none", "or file with a host and its rack a line"),
     By("yarn.resource-types", "none", "names of further resource types; sizes of asks in `yarn.resource-types.TYPE.*`"),
-    By("yarn.scheduler.minimum-allocation-mb", "1024", "smallest container; `-vcores` (1) as well"),
-    By("yarn.scheduler.maximum-allocation-mb", "8192", "largest container; `-vcores` (4) as well"),
+    By("yarn.scheduler.minimum-allocation-mb", kHadoops, "smallest container; `-vcores` (1) as well"),
+    By("yarn.scheduler.maximum-allocation-mb", kHadoops, "largest container; `-vcores` (4) as well"),
     By("yarn.scheduler.increment-allocation-mb", "1024",
        "asks are rounded up to multiples; `-vcores` (1) as well; profile yarn-capacity rounds to the smallest "
        "container"),

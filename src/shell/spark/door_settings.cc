@@ -13,6 +13,7 @@ namespace {
 
 using config::Key;
 using config::KeyOf;
+using config::kHadoops;
 using config::Range;
 using process::spark_master::SparkMasterSettings;
 using process::spark_master::YarnSettings;
@@ -45,9 +46,9 @@ constexpr Key<DoorSettings> kKeys[] = {
     KeyOf<&DoorSettings::yarn, &YarnSettings::shuffle_port>(
         "spark.shuffle.service.port", "port of the nodes' `spark_shuffle`, for executors", Range{0, 65535})
         .Shown("the driver's"),
-    ByHand("yarn.resourcemanager.hostname", "0.0.0.0", "of the cluster's manager"),
-    ByHand("yarn.resourcemanager.address", "hostname:8032", "where applications are submitted"),
-    ByHand("yarn.resourcemanager.scheduler.address", "hostname:8030", "where masters ask for containers"),
+    ByHand("yarn.resourcemanager.hostname", kHadoops, "of the cluster's manager"),
+    ByHand("yarn.resourcemanager.address", kHadoops, "where applications are submitted"),
+    ByHand("yarn.resourcemanager.scheduler.address", kHadoops, "where masters ask for containers"),
     ByHand("yarn.resourcemanager.ha.*", "false", "`.enabled`, `.rm-ids`: with several managers, of each"),
 };
 
