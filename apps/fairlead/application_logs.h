@@ -19,8 +19,9 @@ struct ContainerLog {
 base::Result<std::vector<ContainerLog>> FetchLogs(Cluster& cluster, const model::ApplicationId& id,
                                                   const std::string& container, const std::vector<std::string>& files);
 
-/// The end of one log, at most `bytes` of it (up to 4 MiB).
-base::Result<std::string> FetchLogEnd(Cluster& cluster, const model::ApplicationId& id, const std::string& container,
-                                      const std::string& file, int64_t bytes);
+/// The end of one log, at most `bytes` of it (up to 4 MiB), of `owner`'s application: from its node, and where that has
+/// it no more, from what was gathered.
+base::Result<std::string> FetchLogEnd(Cluster& cluster, const model::ApplicationId& id, const std::string& owner,
+                                      const std::string& container, const std::string& file, int64_t bytes);
 
 }  // namespace fairlead::apps

@@ -169,6 +169,19 @@ struct LogsOptions {
   bool follow = false;
 };
 
+/// Adds what one application's files have of it to `reader`; "" or why not all could be read.
+std::string ReadGathered(const shell::GatheredFiles& files, shell::LogReader& reader) {
+  const auto names = files.Names();
+  if (!names) return names.error().message;
+  std::string why;
+  for (const std::string& name : *names) {
+    const auto file = files.Open(name);
+    const base::Status read = file ? shell::ReadGatheredLogs(file->get(), reader) : file.error();
+    if (!read) why = name + ": " + read.error().message;
+  }
+  return why;
+}
+
 /// Prints what is new in the logs of an application, piece by piece.
 class Printer {
  public:
@@ -194,16 +207,8 @@ class Printer {
 
   /// What was gathered of an application that is over, file by file. "" or why a file cannot be read.
   std::string PrintGathered(const shell::GatheredFiles& files) {
-    const auto names = files.Names();
-    if (!names) return names.error().message;
-    std::string why;
-    for (const std::string& name : *names) {
-      const auto file = files.Open(name);
-      Gathered reader(*this);
-      const base::Status read = file ? shell::ReadGatheredLogs(file->get(), reader) : file.error();
-      if (!read) why = name + ": " + read.error().message;
-    }
-    return why;
+    Gathered reader(*this);
+    return ReadGathered(files, reader);
   }
 
   /// There was a log, or where lines are looked for, one of them.
@@ -396,8 +401,38 @@ base::Result<std::vector<ContainerLog>> FetchLogs(Cluster& cluster, const model:
   return found;
 }
 
-base::Result<std::string> FetchLogEnd(Cluster& cluster, const model::ApplicationId& id, const std::string& container,
-                                      const std::string& file, int64_t bytes) {
+namespace {
+
+/// The last bytes of one container's log.
+class GatheredEnd final : public shell::LogReader {
+ public:
+  GatheredEnd(const std::string& container, const std::string& file, int64_t bytes)
+      : container_(container), file_(file), bytes_(static_cast<size_t>(bytes)) {}
+  bool Wants(const shell::GatheredLog& log) override {
+    const bool wanted = log.container == container_ && log.name == file_;
+    found_ |= wanted;
+    return wanted;
+  }
+  void Read(std::string_view bytes) override {
+    end_ += bytes;
+    if (end_.size() > bytes_) end_.erase(0, end_.size() - bytes_);
+  }
+  void Ended() override {}
+  bool found() const { return found_; }
+  const std::string& end() const { return end_; }
+
+ private:
+  const std::string& container_;
+  const std::string& file_;
+  const size_t bytes_;
+  std::string end_;
+  bool found_ = false;
+};
+
+}  // namespace
+
+base::Result<std::string> FetchLogEnd(Cluster& cluster, const model::ApplicationId& id, const std::string& owner,
+                                      const std::string& container, const std::string& file, int64_t bytes) {
   const auto containers = ContainersWithLogs(cluster, id, container);
   if (!containers) return containers.error();
   for (const ContainerLogs& logs : *containers) {
@@ -406,7 +441,13 @@ base::Result<std::string> FetchLogEnd(Cluster& cluster, const model::Application
     if (size == sizes.end()) continue;
     return ReadFrom(cluster, logs, model::ToString(id), file, std::max<int64_t>(0, size->second - bytes));
   }
-  return base::Error{container + " has no " + file};
+  GatheredEnd gathered(container, file, bytes);
+  std::string why;
+  for (const auto& files : shell::FindGatheredFiles(cluster.settings.conf, id, owner, owner)) {
+    if (std::string unread = ReadGathered(*files, gathered); !unread.empty()) why = "; what was gathered: " + unread;
+  }
+  if (gathered.found()) return gathered.end();
+  return base::Error{container + " has no " + file + why};
 }
 
 void AddLogs(CLI::App& app, int& exit_code) {

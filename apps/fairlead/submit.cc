@@ -312,7 +312,7 @@ class ProgressLines {
 };
 
 /// What the job itself printed: its last driver's stdout, the end of it where it is long.
-void PrintOutput(Cluster& cluster, const std::string& id) {
+void PrintOutput(Cluster& cluster, const std::string& id, const std::string& owner) {
   const model::ApplicationId parsed = *model::ParseApplicationId(id);
   yarn::GetApplicationAttemptsRequestProto request;
   request.application_id = ToProto(parsed);
@@ -321,7 +321,7 @@ void PrintOutput(Cluster& cluster, const std::string& id) {
   if (!attempts || attempts->application_attempts.empty()) return;
   const auto& master = attempts->application_attempts.back().AmContainerId();
   const model::ContainerId container{{parsed, master.AppAttemptId().AttemptId()}, master.id.value_or(0)};
-  const auto text = FetchLogEnd(cluster, parsed, model::ToString(container), "stdout", kOutputBytes);
+  const auto text = FetchLogEnd(cluster, parsed, owner, model::ToString(container), "stdout", kOutputBytes);
   if (!text) {
     std::fprintf(stderr, "what it printed cannot be had: %s\n", base::VisibleText(text.error().message).c_str());
     return;
@@ -344,7 +344,7 @@ int Finish(const SubmitOptions& options, Cluster& cluster, const std::string& id
                            std::string(report.Diagnostics()),
                            report.finish_time.value_or(0) - report.start_time.value_or(0)});
   } else {
-    PrintOutput(cluster, id);
+    PrintOutput(cluster, id, std::string(report.User()));
     std::fprintf(stderr, "%s ended: %s after %s\n", id.c_str(), std::string(status).c_str(),
                  DurationText(report.finish_time.value_or(0) - report.start_time.value_or(0)).c_str());
   }

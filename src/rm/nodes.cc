@@ -116,7 +116,7 @@ Node& Nodes::Add(const model::rm::RegisterNode& event) {
     SetState(node, NodeEvent::kStarted, NodeState::kRunning);
     TellApps(node, model::rm::NodeChange::kUsable);
   } else {
-    SetState(node, NodeEvent::kStarted, NodeState::kUnhealthy);
+    SetState(node, NodeEvent::kStarted, NodeState::kUnhealthy, event.health_report);
   }
   return node;
 }

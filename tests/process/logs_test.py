@@ -98,6 +98,14 @@ class Rolls(unittest.TestCase):
             self.assertEqual((shown.returncode, shown.stderr), (0, ""))
             self.assertRegex(shown.stdout, r"^==> container_\S+_000001 stdout <==\n<<last>>\n$")
 
+    def test_what_a_job_printed_is_shown_when_its_logs_have_left_the_node(self):
+        text = self.directory / "text"
+        text.write_text("a word and a word\n")
+        for number in range(4):  # the node takes its logs away at once, sometimes before they are asked for
+            shown = subprocess.run([peers.BINARY, "submit", "--hadoop-conf", self.cluster.conf, "--executors", "1", "--driver-memory", "256", "--executor-memory", "256",
+                                    peers.BINARY.parent / "examples/word_count", text, self.directory / f"counts-{number}"], capture_output=True, text=True, timeout=60)
+            self.assertEqual(shown.returncode, 0, shown.stderr)
+            self.assertRegex(shown.stdout, r"^\d+ different words", shown.stderr)
 
     def test_what_a_node_says_of_the_logs_is_shown_and_said_again_to_the_next_manager(self):
         (self.directory / "gathered").rmdir()

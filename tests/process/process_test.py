@@ -259,6 +259,27 @@ class YarnCapacity(Profile, Daemons):
         self.assertEqual(told["diagnostic"], "fail to get application activities after finished")
 
 
+class Unfit(Daemons):
+    """A node whose health script finds a fault."""
+
+    def further_keys(self):
+        self.fault, script = self.directory / "fault", self.directory / "health"
+        script.write_text(f"#!/bin/sh\n[ ! -e {self.fault} ] || echo ERROR the fan stands still\n")
+        script.chmod(0o755)
+        return {"yarn.nodemanager.health-checker.script.path": script, "yarn.nodemanager.health-checker.interval-ms": 200}
+
+    def test_the_logs_say_why(self):
+        agents, managers = self.cluster.directory / "nm1.log", self.cluster.directory / "rm.log"
+        self.fault.touch()
+        until(lambda: re.search(r"takes no containers until it is fit why=.*the fan stands still", agents.read_text()), "the reason in the agent's log")
+        until(lambda: re.search(r"is UNHEALTHY from=RUNNING why=.*the fan stands still", managers.read_text()), "and in the manager's")
+        self.cluster.kill("rm")
+        self.cluster.start_rm()
+        until(lambda: re.search(r"is UNHEALTHY from=NEW why=.*the fan stands still", managers.read_text()), "and of a node that comes so")
+        self.fault.unlink()
+        until(lambda: "this node is fit again" in agents.read_text(), "its end")
+
+
 class AnotherProfilesState(unittest.TestCase):
     """The day a cluster moves: yarn-capacity starts on the applications that the default profile left waiting."""
 

@@ -199,22 +199,6 @@ ordered_json Utilization(const MasterView& view) {
           {"memoryutilization", Percent(totals.memory_used, totals.memory)}};
 }
 
-/// Of an application whose executors end by themselves as soon as they run: how the last one ended.
-std::string WhyEnds(const ApplicationRecord& record) {
-  constexpr int kAFew = 3;
-  int ended = 0;
-  for (auto at = record.executors.rbegin(); at != record.executors.rend() && ended < kAFew; ++at) {
-    const sa::ExecutorState state = at->second.state;
-    if (ended == 0 && state <= sa::ExecutorState::kRunning) continue;  // the one that has just been started
-    if (state != sa::ExecutorState::kExited && state != sa::ExecutorState::kFailed) return "";
-    ++ended;
-  }
-  if (ended < kAFew) return "";
-  const auto last = std::find_if(record.executors.rbegin(), record.executors.rend(),
-                                 [](const auto& one) { return one.second.state > sa::ExecutorState::kRunning; });
-  return "its executors end by themselves, the last one so: " + last->second.message + "; their logs say why";
-}
-
 /// Whether a worker that is alive would take such an executor if it were empty.
 bool FitsAnyWorker(const StandaloneCluster& cluster, int32_t cores, int64_t memory) {
   const auto& workers = cluster.core().workers();
@@ -228,12 +212,13 @@ bool FitsAnyWorker(const StandaloneCluster& cluster, int32_t cores, int64_t memo
 /// master makes them.
 std::string WhyWaits(const StandaloneCluster& cluster, const ss::App& app, const ApplicationRecord& record,
                      size_t place) {
-  if (app.cores_left() <= 0) return "";
+  const std::string ends = WhyExecutorsEnd(record, cluster.now());
+  if (app.cores_left() <= 0) return ends;  // the one that has just been started has the last of them
   const auto needs = app.profiles.find(0);
   const auto target = app.targets.find(0);
   if (needs == app.profiles.end() || target == app.targets.end()) return "";
   if (static_cast<int64_t>(app.executors.size()) >= target->second) {
-    return "it has the executors that it asked for (" + std::to_string(target->second) + ")";
+    return !ends.empty() ? ends : "it has the executors that it asked for (" + std::to_string(target->second) + ")";
   }
   const int32_t cores = needs->second.cores.value_or(1);
   if (app.cores_left() < cores) {
@@ -253,7 +238,7 @@ std::string WhyWaits(const StandaloneCluster& cluster, const ss::App& app, const
            " MiB for one of its executors, not even an empty one; it must ask for less (spark.executor.cores, "
            "spark.executor.memory)";
   }
-  if (const std::string ends = WhyEnds(record); !ends.empty()) return ends;
+  if (!ends.empty()) return ends;
   if (!with_cores && app.cores_granted > 0 && !record.description.cores_max) {
     return "it has " + base::Counted(app.cores_granted, "core") +
            " and would take every one that comes free, as it sets no spark.cores.max";
@@ -398,6 +383,25 @@ http::Response MasterMetrics(const StandaloneCluster& cluster, const http::WebRe
   text.Counter("web_refused_total", http::kWebRefusedHelp, web.requests);
   text.Counter("web_logins_refused_total", "HTTP requests without a token that the port's filter takes.", web.logins);
   return text.ToResponse();
+}
+
+std::string WhyExecutorsEnd(const ApplicationRecord& record, base::WallTime now) {
+  constexpr int kAFew = 3;
+  constexpr int64_t kSettledMs = 60'000;
+  int ended = 0;
+  for (auto at = record.executors.rbegin(); at != record.executors.rend() && ended < kAFew; ++at) {
+    const sa::ExecutorState state = at->second.state;
+    if (ended == 0 && state <= sa::ExecutorState::kRunning) {
+      if (now.ms - at->second.started.ms > kSettledMs) return "";
+      continue;  // it has just been started
+    }
+    if (state != sa::ExecutorState::kExited && state != sa::ExecutorState::kFailed) return "";
+    ++ended;
+  }
+  if (ended < kAFew) return "";
+  const auto last = std::find_if(record.executors.rbegin(), record.executors.rend(),
+                                 [](const auto& one) { return one.second.state > sa::ExecutorState::kRunning; });
+  return "its executors end by themselves, the last one so: " + last->second.message + "; their logs say why";
 }
 
 std::string WaitingJson(const StandaloneCluster& cluster) {

@@ -68,6 +68,9 @@ http::Response MasterMetrics(const StandaloneCluster& cluster, const http::WebRe
 /// The executors of an application, the latest 200 of this life of the master with those that have ended:
 /// `/fairlead/executors` (appId).
 std::string ExecutorsJson(const StandaloneCluster& cluster, const std::string& id);
+/// Of an application whose executors end by themselves as soon as they run, the last few one after the other: how the
+/// last one ended. Empty where one of those that run has done so for a minute.
+std::string WhyExecutorsEnd(const ApplicationRecord& record, base::WallTime now);
 /// Why each application and driver waits, beside what `/json/` says: `/fairlead/waiting`. Of thousands the first
 /// hundreds: each is compared with every worker.
 std::string WaitingJson(const StandaloneCluster& cluster);

@@ -88,6 +88,7 @@ void WarnOfUnread(const config::HadoopConf& conf, const std::vector<std::string_
   size_t looked_up = 0;
   for (const std::string& key : conf.Unread({"yarn."})) {
     if (std::binary_search(own.begin(), own.end(), key)) continue;
+    if (key == "yarn.resourcemanager.ha.id") continue;  // it lies in the file that a manager shares with its node agent
     if (++looked_up > kLookedUp || told >= kUnreadTold) break;
     if (const std::string near = conf.ReadAndNear(key); !near.empty()) tell(key, near);
   }

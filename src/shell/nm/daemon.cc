@@ -263,8 +263,8 @@ int RunNodeManager(const NmOptions& options) {
     daemon.loop->After(base::Duration::Millis(50), [&daemon] { daemon.loop->Stop(); });
   });
   if (!started) return Refuse(started.error().message, 1);
-  daemon.health = std::make_unique<NmHealth>(*daemon.loop, *daemon.loop, settings, *daemon.dirs, *daemon.manager,
-                                             daemon.watchdog, *daemon.helper);
+  daemon.health = std::make_unique<NmHealth>(*daemon.loop, *daemon.loop, *daemon.log, settings, *daemon.dirs,
+                                             *daemon.manager, daemon.watchdog, *daemon.helper);
   return RunUntilTheEnd(daemon, settings.recovery && settings.supervised);
 }
 

@@ -15,10 +15,11 @@ constexpr base::Duration kThreadsInterval = base::Duration::Seconds(5);
 std::string OutputPath(const NmSettings& settings) { return settings.state_directory + "/health-script.out"; }
 }  // namespace
 
-NmHealth::NmHealth(env::Loop& loop, env::Processes& processes, const NmSettings& settings, NmDirs& dirs,
+NmHealth::NmHealth(env::Loop& loop, env::Processes& processes, env::Log& log, const NmSettings& settings, NmDirs& dirs,
                    process::nm::NodeManager& manager, Watchdog& watchdog, Helper& helper)
     : loop_(loop),
       processes_(processes),
+      log_(log),
       settings_(settings),
       dirs_(dirs),
       manager_(manager),
@@ -108,7 +109,12 @@ void NmHealth::Tell() {
   for (const std::string& error : {script_error_, thread_error_}) {
     if (!error.empty()) report = report.empty() ? error : error + ";" + report;
   }
-  manager_.SetHealth(dirs_.healthy() && script_error_.empty() && thread_error_.empty(), report);
+  const bool healthy = dirs_.healthy() && script_error_.empty() && thread_error_.empty();
+  manager_.SetHealth(healthy, report);
+  if (std::exchange(told_, report) == report) return;
+  if (report.empty()) return log_.Info("this node is fit again");
+  log_.Warn(healthy ? "a part of this node is not used" : "this node takes no containers until it is fit",
+            {{"why", report}});
 }
 
 }  // namespace fairlead::shell

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "env/alive.h"
+#include "env/log.h"
 #include "env/loop.h"
 #include "env/process.h"
 #include "process/nm/node_manager.h"
@@ -18,7 +19,7 @@ namespace fairlead::shell {
 /// in time counts as unhealthy. So does a thread of the agent that hangs, and a helper that has gone.
 class NmHealth {
  public:
-  NmHealth(env::Loop& loop, env::Processes& processes, const NmSettings& settings, NmDirs& dirs,
+  NmHealth(env::Loop& loop, env::Processes& processes, env::Log& log, const NmSettings& settings, NmDirs& dirs,
            process::nm::NodeManager& manager, Watchdog& watchdog, Helper& helper);
   ~NmHealth();
 
@@ -33,6 +34,7 @@ class NmHealth {
 
   env::Loop& loop_;
   env::Processes& processes_;
+  env::Log& log_;
   const NmSettings& settings_;
   NmDirs& dirs_;
   process::nm::NodeManager& manager_;
@@ -40,6 +42,7 @@ class NmHealth {
   Helper& helper_;
   std::string thread_error_;  // "": all go on
   std::string script_error_;  // "" : healthy
+  std::string told_;          // what makes it unfit, as the log has it; "": it is fit
   int64_t script_pid_ = 0;
   bool script_timed_out_ = false;
   env::Alive alive_;

@@ -77,6 +77,18 @@ TEST(NodeKeysTest, LessThanNothingIsRefusedWithItsPlace) {
   EXPECT_THAT(warnings, testing::Contains(testing::StartsWith("yarn.nodemanager.nosuch has no effect")));
 }
 
+TEST(NodeKeysTest, WhichManagerRunsHereIsNoMisspelling) {
+  config::Settings settings;
+  settings.conf.Set("yarn.resourcemanager.ha.enabled", "true");
+  settings.conf.Set("yarn.resourcemanager.ha.rm-ids", "rm1,rm2");
+  settings.conf.Set("yarn.resourcemanager.ha.id", "rm2");
+  settings.conf.Set("yarn.resourcemanager.ha.ids", "rm2");
+  std::vector<std::string> warnings;
+  (void)ReadNmSettings(settings, &warnings);
+  EXPECT_THAT(warnings, testing::Contains(testing::HasSubstr("ha.ids has no effect")));
+  EXPECT_THAT(warnings, testing::Not(testing::Contains(testing::HasSubstr("ha.id has"))));
+}
+
 config::Settings WithLogs(const std::map<std::string, std::string>& keys) {
   config::Settings settings;
   settings.conf.Set("yarn.log-aggregation-enable", "true");
