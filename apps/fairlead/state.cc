@@ -30,9 +30,16 @@ struct Act {
 constexpr Act kBackUp = {"state backup", shell::BackUpState, shell::BackUpSharedState};
 constexpr Act kRestore = {"state restore", shell::RestoreState, shell::RestoreSharedState};
 
+/// Several managers have one state, in ZooKeeper: whichever of them this machine has is as good as another.
+void BeAnyManager(config::HadoopConf& conf) {
+  const std::vector<std::string> ids = conf.List("yarn.resourcemanager.ha.rm-ids", {});
+  if (!ids.empty()) conf.Set("yarn.resourcemanager.ha.id", ids.front());
+}
+
 int Run(const Act& act, StateOptions& options) {
   auto settings = LoadSettings(options.source);
   if (!settings) return Complain(act.name, settings.error().message, CodeOf(settings.error()));
+  BeAnyManager(settings->conf);
   const auto rm = shell::ReadRmSettings(*settings, options.source.hadoop_conf);
   if (!rm) return Complain(act.name, rm.error().message, CodeOf(rm.error()));
   const auto copy = rm->ha ? act.shared(rm->ha->elector, options.file) : act.alone(rm->state_directory, options.file);
@@ -66,9 +73,8 @@ void AddState(CLI::App& app, int& exit_code) {
   CLI::App* backup = state->add_subcommand("backup", "Copy the state into one file, also while the manager runs");
   AddStateOptions(*backup, *kept, "the file that is made");
   backup->footer(
-      "On the manager's machine, as its user: nobody else can read its files. The state of several managers is read "
-      "out\n"
-      "of ZooKeeper, on any of their machines. The copy holds the keys of tokens.\n"
+      "On the manager's machine, as its user: nobody else can read its files. The state of several managers is read\n"
+      "out of ZooKeeper, on any machine. The copy holds the keys of tokens.\n"
       "Examples:\n  fairlead state backup /backup/rm-$(date +%F).db --hadoop-conf /etc/hadoop/conf\n"
       "  fairlead state backup rm.db --set fairlead.rm.state-dir=/var/lib/fairlead/rm --json");
   backup->callback([kept, &exit_code] { exit_code = Run(kBackUp, *kept); });

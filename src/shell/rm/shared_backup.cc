@@ -55,7 +55,7 @@ base::Result<StateCopy> WriteFile(Rows rows, const std::string& file, env_posix:
   return StateCopy{file, fs::file_size(file, error), applications, ""};
 }
 
-/// Leads the managers' place for a while, as one of them.
+/// Leads the managers' place for a while.
 class Lead {
  public:
   Lead(const env_zookeeper::ElectorOptions& place, env_posix::PosixLoop& loop)
@@ -152,7 +152,9 @@ base::Result<StateCopy> RestoreSharedState(const env_zookeeper::ElectorOptions& 
   const auto loop = env_posix::MakePosixLoop();
   base::Result<Rows> wanted = RowsOfFile(file, *loop);
   if (!wanted.ok()) return wanted.error();
-  Lead lead(place, *loop);
+  env_zookeeper::ElectorOptions beside = place;
+  beside.id = "restore";  // none of the managers, so that one that runs is met as the leader
+  Lead lead(beside, *loop);
   const base::Result<env::Store*> store = lead.Take();
   if (!store.ok()) return store.error();
   // Nobody writes any more.
