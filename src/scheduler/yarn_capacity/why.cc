@@ -240,12 +240,23 @@ class Explainer {
                "wait until containers end, or add nodes");
   }
 
-  /// A node with room exists: it goes to a queue that uses less of its share, or waits for a closer place.
+  /// No other application waits for containers of this partition.
+  bool WaitsAlone() const {
+    return books_.queues[books_.queues.root()].usage.pending(partition()) == attempt_.usage.pending(partition());
+  }
+
+  /// A node with room exists: its heartbeat comes, it goes to a queue that uses less of its share, or the ask waits for
+  /// a closer place.
   bool ForTheOrder(const Offers& offers) {
     if (lines_.requests.size() > 1) {
       return Say(PendingReason::kWaitingForLocality,
                  Count(offers.room, "node has room", "nodes have room") + ", and the ask waits for a closer one",
                  "wait for up to node-locality-delay offers, or lower it");
+    }
+    if (WaitsAlone()) {
+      return Say(PendingReason::kNextRound,
+                 Count(offers.room, "node has room", "nodes have room") + ", and nobody else waits",
+                 "wait for the next heartbeat of such a node");
     }
     const Share& share = leaf_.shares[partition()];
     return Say(PendingReason::kFairShare,

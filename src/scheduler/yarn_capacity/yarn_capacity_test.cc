@@ -83,6 +83,19 @@ TEST(CapacityWhy, NamesTheLimitThatBinds) {
   EXPECT_THAT(cluster.Why(first).detail, HasSubstr("the largest free room"));
 }
 
+TEST(CapacityWhy, BlamesOtherQueuesOnlyWhereOthersWait) {
+  Cluster cluster(Halves());
+  cluster.AddNode(8192, 8);
+  const AppIndex app = cluster.Submit("root.a");
+  const AppIndex other = cluster.Submit("root.b");
+  cluster.Allocate(app, Cluster::AskFor(1024, 1));
+  EXPECT_EQ(cluster.Why(app).reason, PendingReason::kNextRound);
+  EXPECT_EQ(cluster.Why(app).detail, "1 node has room, and nobody else waits");
+  cluster.Allocate(other, Cluster::AskFor(1024, 1));
+  EXPECT_EQ(cluster.Why(app).reason, PendingReason::kFairShare);
+  EXPECT_THAT(cluster.Why(app).detail, HasSubstr("queues that use less of their own come first"));
+}
+
 TEST(CapacityWhy, NamesTheMaximumOfAQueueAndTheLimitOfAUser) {
   model::CapacityQueues queues = Halves();
   queues.queues["root.a"].own.maximum_capacity[""] = Percent(50);
