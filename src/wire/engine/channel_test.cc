@@ -57,7 +57,7 @@ TEST(EngineChannel, ChangedRepeatedOmittedAndForeignRecordsAreRefused) {
 }
 
 TEST(EngineChannel, ImpossibleLengthsAreRefusedByTheirHead) {
-  for (const std::string head : {std::string(4, '\0'), std::string("\x7f\xff\xff\xff"), std::string("\0\4\0\1", 4)}) {
+  for (const std::string& head : {std::string(4, '\0'), std::string("\x7f\xff\xff\xff"), std::string("\0\4\0\1", 4)}) {
     Opener opener(kKey);
     std::string plain;
     EXPECT_FALSE(opener.Open(head, plain).ok());
