@@ -70,7 +70,7 @@ class Public(unittest.TestCase):
         self.assertEqual(accident, {"accident, yarn-fair": True, "accident, fairlead": True})
         drawn = subprocess.run([sys.executable, "-B", ROOT / "bench/public_pictures.py", self.out / "bench/public.json", self.out / "pictures"], timeout=60)
         self.assertEqual(drawn.returncode, 0)
-        for name in ("decima", "gpu2023", "lublin"):
+        for name in ("decima", "gpu2023", "lublin", "philly"):
             picture = xml.etree.ElementTree.parse(self.out / f"pictures/public-{name}.svg").getroot()
             bars = picture.findall("{http://www.w3.org/2000/svg}rect")
             self.assertGreater(len(bars), 3, name)
