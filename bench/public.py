@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Stands beside results that others published, on their data (docs/public-results.md).
 
-usage: bench/public.py BUILD [SET] --data DIR [--seeds N] [--jobs N]
+usage: bench/public.py BUILD [SET] --data DIR [--seeds N] [--jobs N] [--why FILE]
        bench/public.py BUILD --generated
 
 Without SET: all sets whose data DIR has (or one of its folders, plain or gzip), and `accident`, which needs none. --seeds and --jobs make runs
 shorter than the published ones; --generated runs everything so on data of the same shapes that are made up (no figure means anything then).
 Rows go to BUILD/bench/public.json. A minute in all.
 
-decima, fgd, philly, swim, accident: bench/public_SET.py say what they show.
+decima, fgd, philly, swim, accident: bench/public_SET.py say what they show. --why FILE: every choice of our rule in decima's published run, a line each
+with its reason.
 
 lublin: DIR holds lublin1.swf and lublin2.swf, or the same with .gz. The publication's environment is modelled here: ten sequences of
 1,024 jobs on 256 processors, a job chosen by a rule, and while it has no room, jobs of the line that end before its start at the
@@ -197,6 +198,8 @@ def ours(build, name, jobs, arguments):
     yield row(f"promises missed of {exact['served']:.0f}", int(exact["missed"]), "0", exact["missed"] == 0)
     use = exact["use"] / skipping["use"]
     yield row("use beside starting whatever fits", round(use, 4), f">= {LEAST_USE}", use >= LEAST_USE)
+    coming = exact["use_while_coming"] / skipping["use_while_coming"]
+    yield row("the same until the last job comes", round(coming, 4), "-", True)
     yield row(f"run times wrong by 50 %, mean of {len(drawn)} seeds ({low} to {high})", round(wrong["slowdown"], 2), f"<= {most_wrong}" if most_wrong else "-", most_wrong is None or wrong["slowdown"] <= most_wrong)
     late = wrong["late_ms"] / wrong["served"] / 1000 / wrong["wait"]
     yield row(f"mean of (start - promise) where it is late, of the mean wait ({wrong['missed']:.0f} of {wrong['served']:.0f} missed)", round(late, 3), f"< {MOST_LATE}", late < MOST_LATE)
@@ -262,6 +265,7 @@ def main():
     parser.add_argument("--generated", action="store_true")
     parser.add_argument("--seeds", type=count)
     parser.add_argument("--jobs", type=count)
+    parser.add_argument("--why", type=pathlib.Path)
     parser.add_argument("--promises", type=int, default=1, help="fairlead.scheduler.backfill.promises")
     parser.add_argument("--slack-percent", type=int, default=4000, help="fairlead.scheduler.backfill.slack-percent")
     arguments = parser.parse_args()

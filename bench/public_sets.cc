@@ -1,6 +1,6 @@
 // Computes the rows of bench/public.py: reads a set's data from standard input and prints a JSON value a line.
 //
-//   bench_public_sets decima --rule equal|work --jobs N [--misjudged X] --seeds N...
+//   bench_public_sets decima --rule equal|work --jobs N [--misjudged X] [--why FILE] --seeds N...
 //   bench_public_sets devices --rule best-fit|fgd|ours --seeds N...     (nodes, two empty lines, pods)
 //   bench_public_sets philly --part PERCENT
 //
@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <random>
 #include <string>
@@ -38,12 +39,14 @@ struct Words {
   int64_t jobs = 5000;
   int64_t part = 100;
   double misjudged = 0;
+  std::string why;  // where each choice is written with its reason
   std::vector<uint32_t> seeds;
 };
 
 [[noreturn]] void Usage() {
   std::fputs(
-      "bench_public_sets decima|devices|philly [--rule R] [--jobs N] [--misjudged X] [--part P] [--seeds N...]\n",
+      "bench_public_sets decima|devices|philly [--rule R] [--jobs N] [--misjudged X] [--why FILE] [--part P] [--seeds "
+      "N...]\n",
       stderr);
   std::exit(2);
 }
@@ -65,6 +68,8 @@ Words ReadWords(int argc, char** argv) {
       words.jobs = std::strtoll(argv[++i], nullptr, 10);
     } else if (name == "--part") {
       words.part = std::strtoll(argv[++i], nullptr, 10);
+    } else if (name == "--why") {
+      words.why = argv[++i];
     } else if (name == "--misjudged") {
       words.misjudged = std::strtod(argv[++i], nullptr);
     } else {
@@ -145,6 +150,9 @@ void SubmitJobs(const std::vector<sim::TimedQuery>& queries, int64_t jobs, uint3
 int Decima(const Words& words) {
   const auto queries = sim::ReadQueries(ReadInput());
   if (!queries) return Fail(queries.error().message);
+  std::ofstream why;
+  if (!words.why.empty()) why.open(words.why);
+  const auto tell = [&why](const std::string& choice) { why << choice << '\n'; };
   for (size_t i = 0; i < words.seeds.size(); ++i) {
     std::fprintf(stderr, "decima, %s: seed %zu of %zu\n", words.rule.c_str(), i + 1, words.seeds.size());
     const uint32_t seed = words.seeds[i];
@@ -152,7 +160,9 @@ int Decima(const Words& words) {
     SubmitJobs(*queries, words.jobs, seed, cluster);
     std::unique_ptr<sim::ExecutorRule> rule;
     if (words.rule == "equal") rule = std::make_unique<sim::EqualShares>();
-    if (words.rule == "work") rule = std::make_unique<sim::LeastWorkFirst>(words.misjudged, seed);
+    if (words.rule == "work")
+      rule = std::make_unique<sim::LeastWorkFirst>(words.misjudged, seed,
+                                                   words.why.empty() ? nullptr : sim::LeastWorkFirst::Tell(tell));
     if (!rule) Usage();
     std::vector<int64_t> took = cluster.Run(*rule);
     std::sort(took.begin(), took.end());
@@ -162,7 +172,8 @@ int Decima(const Words& words) {
                 Percentile(took, 0.99) / 1e3);
     std::fflush(stdout);
   }
-  return 0;
+  why.close();
+  return words.why.empty() || why ? 0 : Fail(words.why + ": cannot be written");
 }
 
 int Devices(const Words& words) {

@@ -16,7 +16,7 @@
 // application of a user of its own that asks for one container. Run times are learned as everywhere: before the
 // sequence begins each user runs three containers that take the estimate. The scheduler is stepped when jobs come or
 // end. Prints one line of JSON; PROMISES 0 is the profile without promises, and without reservations too: whatever fits
-// starts.
+// starts. `use`: of the processors up to the end of the last job; `use_while_coming`: until the last one comes.
 
 namespace {
 
@@ -69,7 +69,9 @@ class Sequence {
     double slowdowns = 0;
     double waits = 0;
     double work = 0;
+    double work_before = 0;  // the last job comes
     int64_t end = 0;
+    const int64_t last = jobs_.back().submit;
     std::vector<double> all;
     for (const Job& job : jobs_) {
       const auto waited = static_cast<double>(job.started - job.submit);
@@ -78,14 +80,20 @@ class Sequence {
       slowdowns += all.back();
       waits += waited;
       work += run * static_cast<double>(job.processors);
+      work_before += static_cast<double>(std::clamp<int64_t>(last - job.started, 0, job.run) * job.processors);
       end = std::max(end, job.started + job.run);
     }
     std::sort(all.begin(), all.end());
     const auto jobs = static_cast<double>(jobs_.size());
-    const double span = static_cast<double>(end - jobs_.front().submit) * static_cast<double>(processors_);
+    const auto span_until = [&](int64_t until) {
+      return static_cast<double>(std::max<int64_t>(until - jobs_.front().submit, 1) * processors_);
+    };
     const fairlead::scheduler::PromiseCounts counts = fairlead::scheduler::PromisesOf(*scheduler_).counts;
-    std::printf("{\"slowdown\": %.6f, \"p99\": %.2f, \"worst\": %.2f, \"wait\": %.3f, \"use\": %.6f, ",
-                slowdowns / jobs, all[all.size() * 99 / 100], all.back(), waits / jobs, work / span);
+    std::printf(
+        "{\"slowdown\": %.6f, \"p99\": %.2f, \"worst\": %.2f, \"wait\": %.3f, \"use\": %.6f, "
+        "\"use_while_coming\": %.6f, ",
+        slowdowns / jobs, all[all.size() * 99 / 100], all.back(), waits / jobs, work / span_until(end),
+        work_before / span_until(last));
     std::printf("\"made\": %lld, \"served\": %lld, \"missed\": %lld, \"late_ms\": %lld, \"off_ms\": %lld}\n",
                 static_cast<long long>(counts.made), static_cast<long long>(counts.served),
                 static_cast<long long>(counts.missed), static_cast<long long>(counts.late_ms),

@@ -1,12 +1,16 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
+#include <iostream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -14,6 +18,7 @@
 #include "process/ask/learned.h"
 #include "process/ask/track_record.h"
 #include "sim/traces/profiles.h"
+#include "sim/traces/read.h"
 #include "sim/traces/run.h"
 #include "sim/traces/scheduler.h"
 #include "sim/traces/synthetic.h"
@@ -21,10 +26,17 @@
 // How well `fairlead when` holds (docs/ask.md): a day that is drawn from a seed runs under a profile, and at most every
 // half minute a forecast is made of all that waits, as the resource manager makes it, from what was learned so far.
 //
-//   bench_when_calibration google|tdw SEED SCALE HOURS NODES PROFILE
+//   bench_when_calibration [--true-run-times] google|tdw|- SEED SCALE HOURS NODES PROFILE
+//
+// -: the jobs are those that standard input, a trace of any format that `fairlead sim` reads, has in its first HOURS,
+// on nodes of 16 cores and 48 GiB. They come SCALE times as fast, and are dealt over four queues of five users each.
+//
+// --true-run-times: forecasts know how long each container runs. So the day is run once before, without a forecast;
+// what is learned counts for containers that did not run to their end there. What is missed then is the forecast's: it
+// knows neither the jobs to come nor what masters will ask for.
 //
 // Counted are asks that come after the first half hour, still wait at the first forecast behind them, and start within
-// two hours of it. One line of JSON.
+// two hours of it. `ms_an_ask`: CPU of the forecasts, by asks that waited. One line of JSON.
 
 namespace {
 
@@ -47,6 +59,9 @@ struct Waiting {
   ask::When when;
 };
 
+/// How long containers ran that ended by themselves.
+using Ran = std::unordered_map<model::ContainerId, Duration>;
+
 struct Tally {
   int64_t asks = 0;
   int64_t told = 0;
@@ -54,12 +69,22 @@ struct Tally {
   int64_t within_p90 = 0;
   int64_t close = 0;  // p50 within a minute or a tenth of the wait
   std::vector<double> errors;
+  int64_t forecasts = 0;
+  int64_t answered = 0;  // asks by all forecasts, with an estimate or without
+  double cpu_ms = 0;     // of this thread
 };
+
+double CpuMs() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+}
 
 class Watch final : public sim::TraceTarget {
  public:
-  Watch(sim::TraceTarget& inner, const scheduler::Scheduler& scheduler, Duration every)
-      : inner_(inner), scheduler_(scheduler), every_(every) {}
+  /// A forecast at most every so often, or none. `known`: null, or what a forecast knows of run times.
+  Watch(sim::TraceTarget& inner, const scheduler::Scheduler& scheduler, std::optional<Duration> every, const Ran* known)
+      : inner_(inner), scheduler_(scheduler), every_(every), known_(known) {}
 
   void Step(Instant now, std::vector<ms::Event>& events, scheduler::EffectSink& out) override {
     for (const ms::Event& event : events) {
@@ -71,7 +96,7 @@ class Watch final : public sim::TraceTarget {
     for (size_t i = before; i < out.size(); ++i) {
       std::visit([&](const auto& one) { See(now, one); }, out[i]);
     }
-    if (fresh_ && now >= next_) Ask(now);
+    if (every_ && fresh_ && now >= next_) Ask(now);
   }
   Instant NextDeadline() const override { return inner_.NextDeadline(); }
   std::vector<ms::Pending> Why(model::AppIndex app, Instant now) const override { return inner_.Why(app, now); }
@@ -79,7 +104,7 @@ class Watch final : public sim::TraceTarget {
   std::string Finish() override { return inner_.Finish(); }
 
   Tally& tally() { return tally_; }
-  int forecasts() const { return forecasts_; }
+  Ran& ran() { return ran_; }
 
  private:
   void Hear(Instant, const ms::NodeAdded& event) {
@@ -128,6 +153,7 @@ class Watch final : public sim::TraceTarget {
     const auto app = apps_.find(one.app);
     if (app == apps_.end()) return;
     if (effect.exit_status == 0) {
+      ran_[effect.container] = now - one.started;
       if (learned_.use_count() > 1) learned_ = std::make_shared<scheduler::RunTimes>(*learned_);
       for (const auto& kind : ask::KindsOf(app->second.user, app->second.kind, one.priority, one.master, one.size))
         learned_->Learn(kind, now - one.started, now);
@@ -147,26 +173,42 @@ class Watch final : public sim::TraceTarget {
   }
 
   void Ask(Instant now) {
-    next_ = now + every_;
+    next_ = now + *every_;
     fresh_ = false;
-    ++forecasts_;
     auto present = std::make_shared<ask::Present>();
     present->scheduler = scheduler_.Fork();
     present->now = now;
     for (const auto& [index, app] : apps_) present->apps.push_back(app);
     for (const auto& [index, node] : nodes_) present->nodes.push_back(node);
     for (const auto& [id, one] : containers_) present->containers.push_back(one);
-    const ask::Forecast forecast(present, learned_, kBounds, record_.correction());
+    const double begun = CpuMs();
+    const ask::Forecast forecast(
+        present, [&](uint64_t future) { return RunTimes(*present, future); }, kBounds, record_.correction());
+    tally_.cpu_ms += CpuMs() - begun;
+    ++tally_.forecasts;
+    tally_.answered += static_cast<int64_t>(waiting_.size());
     record_.Foresee(forecast);
     for (auto& [key, waits] : waiting_) {
       if (waits.asked) continue;
       const auto& [app, priority, request] = key;
-      for (const ask::AskWhen& one : forecast.Of(app, [](const ask::Present::App&) { return true; })) {
+      const double asked = CpuMs();
+      const auto all = forecast.Of(app, [](const ask::Present::App&) { return true; });
+      tally_.cpu_ms += CpuMs() - asked;
+      for (const ask::AskWhen& one : all) {
         if (one.priority != priority || one.request != request) continue;
         waits.asked = now;
         waits.when = one.first;
       }
     }
+  }
+
+  ask::RunTimeOf RunTimes(const ask::Present& present, uint64_t future) {
+    ask::RunTimeOf learned = ask::FromLearned(present, learned_, {future});
+    if (known_ == nullptr) return learned;
+    return [this, learned](const ask::Running& one) {
+      const auto found = known_->find(one.id);
+      return found == known_->end() ? learned(one) : std::optional(found->second);
+    };
   }
 
   void Count(Instant now, const Waiting& waits) {
@@ -187,7 +229,8 @@ class Watch final : public sim::TraceTarget {
 
   sim::TraceTarget& inner_;
   const scheduler::Scheduler& scheduler_;
-  const Duration every_;
+  const std::optional<Duration> every_;
+  const Ran* known_;
   std::map<model::NodeIndex, ask::Present::Node> nodes_;
   std::map<model::AppIndex, ask::Present::App> apps_;
   std::set<model::AppIndex> leaving_;  // their masters have said so
@@ -198,49 +241,133 @@ class Watch final : public sim::TraceTarget {
   ask::TrackRecord record_;
   bool fresh_ = false;
   Instant next_ = Instant{} + kWarm;
-  int forecasts_ = 0;
+  Ran ran_;
   Tally tally_;
 };
 
 double Part(int64_t part, int64_t of) { return of == 0 ? 0 : static_cast<double>(part) / static_cast<double>(of); }
 
+struct Arguments {
+  bool true_run_times = false;
+  std::string trace;
+  sim::SyntheticOptions options;
+  size_t nodes = 0;
+  std::string profile;
+};
+
+/// What is run, as often as it is wanted.
+struct Day {
+  std::vector<sim::TraceNode> nodes;
+  model::QueueTree queues;
+  model::Resources master_size = model::Resources::Of(1024, 1);
+  std::vector<sim::TraceJob> jobs;  // of a file
+};
+
+sim::SyntheticWorkload Draw(const Arguments& arguments) {
+  return arguments.trace == "tdw" ? sim::TdwDay(arguments.options) : sim::GoogleMix(arguments.options);
+}
+
+base::Result<Day> DayOf(const Arguments& arguments) {
+  Day day;
+  if (arguments.trace != "-") {
+    sim::SyntheticWorkload work = Draw(arguments);
+    day = {std::move(work.nodes), std::move(work.queues), work.master_size, {}};
+    if (arguments.nodes > 0 && arguments.nodes < day.nodes.size()) day.nodes.resize(arguments.nodes);
+    return day;
+  }
+  const std::string text(std::istreambuf_iterator<char>(std::cin), {});
+  auto trace = sim::ReadTrace(text, "standard input");
+  if (!trace) return trace.error();
+  day.jobs = std::move(trace->jobs);
+  std::erase_if(day.jobs, [&](const sim::TraceJob& job) {
+    return static_cast<double>(job.submit_ms) >= arguments.options.hours * 3.6e6;
+  });
+  for (sim::TraceJob& job : day.jobs) {
+    job.submit_ms = static_cast<int64_t>(static_cast<double>(job.submit_ms) / arguments.options.scale);
+  }
+  sim::Deal(day.jobs, 4, 5);
+  for (size_t i = 0; i < arguments.nodes; ++i) {
+    day.nodes.push_back({"n" + std::to_string(i), "/r" + std::to_string(i / 20), model::Resources::Of(49152, 16), {}});
+  }
+  return day;
+}
+
+struct Told {
+  sim::RunResult result;
+  Tally tally;
+  Ran ran;
+};
+
+base::Result<Told> RunDay(const Arguments& arguments, const Day& day, std::optional<Duration> every, const Ran* known) {
+  auto profile = sim::MakeProfile(arguments.profile, sim::ProfileOptions{.queues = day.queues, .keys = {}});
+  if (!profile.ok()) return profile.error();
+  profile->setup.master_size = day.master_size;
+  profile->setup.keep_jobs = false;
+  sim::SchedulerTarget inner(*profile->scheduler);
+  Watch watch(inner, *profile->scheduler, every, known);
+  sim::JobList list(day.jobs);
+  const sim::SyntheticWorkload drawn = arguments.trace == "-" ? sim::SyntheticWorkload{} : Draw(arguments);
+  sim::TraceRun run(watch, day.nodes, drawn.jobs ? *drawn.jobs : list, profile->setup);
+  sim::RunResult result = run.Run();
+  return Told{std::move(result), std::move(watch.tally()), std::move(watch.ran())};
+}
+
+void Print(const Arguments& arguments, Told& told) {
+  Tally& tally = told.tally;
+  std::sort(tally.errors.begin(), tally.errors.end());
+  std::printf(
+      "{\"trace\": \"%s\", \"seed\": %llu, \"profile\": \"%s\", \"true_run_times\": %s, \"nodes\": %lld, \"jobs\": "
+      "%lld, \"forecasts\": %lld, \"asks\": %lld, \"told\": %.4f, \"within_p90\": %.4f, \"close\": %.4f, "
+      "\"median_error\": %.4f, \"ms_an_ask\": %.3f}\n",
+      arguments.trace.c_str(), static_cast<unsigned long long>(arguments.options.seed), arguments.profile.c_str(),
+      arguments.true_run_times ? "true" : "false", static_cast<long long>(told.result.nodes),
+      static_cast<long long>(told.result.jobs), static_cast<long long>(tally.forecasts),
+      static_cast<long long>(tally.asks), Part(tally.told, tally.asks), Part(tally.within_p90, tally.with_p90),
+      Part(tally.close, tally.told), sim::Quantile(tally.errors, 0.5),
+      tally.answered == 0 ? 0 : tally.cpu_ms / static_cast<double>(tally.answered));
+}
+
+int Complain(const base::Error& error) {
+  std::fprintf(stderr, "%s\n", error.message.c_str());
+  return 2;
+}
+
+int Calibrate(const Arguments& arguments) {
+  const auto day = DayOf(arguments);
+  if (!day.ok()) return Complain(day.error());
+  Ran known;
+  if (arguments.true_run_times) {
+    auto before = RunDay(arguments, *day, {}, nullptr);
+    if (!before.ok()) return Complain(before.error());
+    known = std::move(before->ran);
+  }
+  // At most some 240 forecasts a day that is drawn; of a file, 900 in the time in which its jobs come.
+  const double often = arguments.trace == "-" ? 4 / arguments.options.scale : 15;
+  const auto every = Duration::Seconds(std::max<int64_t>(30, static_cast<int64_t>(arguments.options.hours * often)));
+  auto told = RunDay(arguments, *day, every, arguments.true_run_times ? &known : nullptr);
+  if (!told.ok()) return Complain(told.error());
+  Print(arguments, *told);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 7) {
-    std::fprintf(stderr, "usage: %s google|tdw SEED SCALE HOURS NODES PROFILE\n", argv[0]);
+  std::vector<std::string> words(argv + 1, argv + argc);
+  Arguments arguments;
+  arguments.true_run_times = std::erase(words, "--true-run-times") > 0;
+  const bool known = words.size() == 6 && (words[0] == "google" || words[0] == "tdw" || words[0] == "-");
+  const auto number = [&](size_t at) { return known ? std::strtod(words[at].c_str(), nullptr) : 0; };
+  if (!known || !(number(2) > 0) || !(number(3) > 0) || !(number(4) >= (words[0] == "-" ? 1 : 0))) {
+    std::fprintf(stderr, "usage: %s [--true-run-times] google|tdw|- SEED SCALE HOURS NODES PROFILE\n", argv[0]);
     return 2;
   }
-  const std::string name = argv[1];
-  sim::SyntheticOptions options;
-  options.seed = std::strtoull(argv[2], nullptr, 10);
-  options.scale = std::strtod(argv[3], nullptr);
-  options.hours = std::strtod(argv[4], nullptr);
-  options.network_and_disk = false;
-  sim::SyntheticWorkload work = name == "tdw" ? sim::TdwDay(options) : sim::GoogleMix(options);
-  const auto nodes = std::strtoul(argv[5], nullptr, 10);
-  if (nodes > 0 && nodes < work.nodes.size()) work.nodes.resize(nodes);
-  auto profile = sim::MakeProfile(argv[6], sim::ProfileOptions{.queues = work.queues, .keys = {}});
-  if (!profile.ok()) {
-    std::fprintf(stderr, "%s\n", profile.error().message.c_str());
-    return 2;
-  }
-  profile->setup.master_size = work.master_size;
-  profile->setup.keep_jobs = false;
-  sim::SchedulerTarget inner(*profile->scheduler);
-  // At most some 240 forecasts a run.
-  const auto every = Duration::Seconds(std::max<int64_t>(30, static_cast<int64_t>(options.hours * 15)));
-  Watch watch(inner, *profile->scheduler, every);
-  sim::TraceRun run(watch, work.nodes, *work.jobs, profile->setup);
-  const sim::RunResult result = run.Run();
-  Tally& tally = watch.tally();
-  std::sort(tally.errors.begin(), tally.errors.end());
-  std::printf(
-      "{\"trace\": \"%s\", \"seed\": %s, \"profile\": \"%s\", \"nodes\": %lld, \"jobs\": %lld, \"forecasts\": %d, "
-      "\"asks\": "
-      "%lld, \"told\": %.4f, \"within_p90\": %.4f, \"close\": %.4f, \"median_error\": %.4f}\n",
-      argv[1], argv[2], argv[6], static_cast<long long>(result.nodes), static_cast<long long>(result.jobs),
-      watch.forecasts(), static_cast<long long>(tally.asks), Part(tally.told, tally.asks),
-      Part(tally.within_p90, tally.with_p90), Part(tally.close, tally.told), sim::Quantile(tally.errors, 0.5));
-  return 0;
+  arguments.trace = words[0];
+  arguments.options.seed = std::strtoull(words[1].c_str(), nullptr, 10);
+  arguments.options.scale = number(2);
+  arguments.options.hours = number(3);
+  arguments.options.network_and_disk = false;
+  arguments.nodes = static_cast<size_t>(number(4));
+  arguments.profile = words[5];
+  return Calibrate(arguments);
 }

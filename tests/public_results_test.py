@@ -84,8 +84,32 @@ class Public(unittest.TestCase):
     def test_a_shortened_run_is_not_judged(self):
         short = public(self.out, "decima", "--data", self.data, "--seeds", 1, "--jobs", 20).stdout.splitlines()[:-1]
         self.assertTrue(short and all(line.endswith("not judged: a shortened run") for line in short), short)
+        why = self.out / "why.txt"
+        self.assertEqual(public(self.out, "decima", "--data", self.data, "--seeds", 1, "--jobs", 20, "--why", why).returncode, 0)
+        for line in why.read_text().splitlines():
+            self.assertRegex(line, r"^\d+\.\d{3} s: \d+ executors? of (no job|job \d+)( for stage \d+ of job \d+, which has \d+)?: (stays|goes to) ")
         whole = public(self.out, "philly", "--data", self.data, "--seeds", 1).stdout.splitlines()[:-1]
         self.assertTrue(whole and all(line.endswith(("met", "no goal")) for line in whole), whole)
+
+    def test_estimates_are_held_against_a_trace_of_others(self):
+        """Where every run time is known hardly anything but the jobs to come is missed."""
+        def calibrated(*words, jobs=(self.data / "lublin1.swf").read_text()):
+            command = [BUILD / "bench/bench_when_calibration", *words, "-", "0", "1", "4", "8", "fairlead"]
+            return subprocess.run(list(map(str, command)), input=jobs, capture_output=True, text=True, timeout=200)
+        learned, known = (json.loads(calibrated(*words).stdout) for words in ((), ("--true-run-times",)))
+        self.assertEqual((learned["true_run_times"], known["true_run_times"]), (False, True))
+        self.assertGreater(learned["asks"], 30)
+        self.assertEqual((learned["asks"], learned["jobs"]), (known["asks"], known["jobs"]), "the same day")
+        self.assertGreater(known["close"], learned["close"])
+        self.assertLess(known["median_error"], learned["median_error"])
+        self.assertGreater(learned["ms_an_ask"], 0)
+        bad = calibrated(jobs="1 2 3\n")
+        self.assertEqual((bad.returncode, bad.stdout), (2, ""))
+        self.assertIn("standard input:1: a line of the Standard Workload Format", bad.stderr)
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([sys.executable, "-B", ROOT / "bench/ask.py", self.out, "--calibration", "--data", folder, "--seeds"], capture_output=True, text=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("lublin1.swf: not in ", done.stdout)
 
     def test_help_and_wrong_words(self):
         done = public(self.out, "--help")

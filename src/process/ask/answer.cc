@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "process/ask/forecast.h"
 #include "process/ask/learned.h"
 #include "report/comparison.h"
 #include "report/words.h"
@@ -116,13 +115,13 @@ std::vector<std::string> SentencesOfJobs(const Story& after, const std::vector<F
   for (size_t i = 0; i < jobs.size(); ++i) {
     const std::string name = (jobs.size() > 1 ? "Job " + std::to_string(i + 1) : "The job") + " in " + jobs[i].queue;
     const v1::Fate fate = FateOf(after, jobs[i].app);
-    const auto in = [](int64_t ms) { return " in " + TimeText(base::Duration::Millis(ms)); };
+    const auto in = [](int64_t ms) { return " in " + report::TimeText(base::Duration::Millis(ms)); };
     if (!fate.first_ms) {
-      sentences.push_back(name + " does not start within " + TimeText(time) + ".");
+      sentences.push_back(name + " does not start within " + report::TimeText(time) + ".");
     } else {
       sentences.push_back(
           name + " starts" + in(*fate.first_ms) +
-          (fate.end_ms ? " and ends" + in(*fate.end_ms) : ", and does not end within " + TimeText(time)) + ".");
+          (fate.end_ms ? " and ends" + in(*fate.end_ms) : ", and does not end within " + report::TimeText(time)) + ".");
     }
   }
   return sentences;
@@ -145,7 +144,7 @@ std::vector<std::string> SentencesOfDoubt(const v1::WhatIf& answer, bool cut) {
                         " the answer hangs on what is not known.");
   }
   if (cut) {
-    sentences.push_back("Only the next " + TimeText(base::Duration::Seconds(answer.for_s)) +
+    sentences.push_back("Only the next " + report::TimeText(base::Duration::Seconds(answer.for_s)) +
                         " are told: more happens than a question may follow.");
   }
   return sentences;

@@ -29,13 +29,16 @@ When FirstOf(const std::vector<std::vector<base::Duration>>& futures) {
 
 }  // namespace
 
-std::string TimeText(base::Duration time) { return report::TimeText(time); }
-
 Forecast::Forecast(std::shared_ptr<const Present> present, std::shared_ptr<const scheduler::RunTimes> learned,
                    Bounds bounds, Correction correction)
+    : Forecast(
+          present, [&](uint64_t future) { return FromLearned(*present, learned, {future}); }, bounds,
+          std::move(correction)) {}
+
+Forecast::Forecast(std::shared_ptr<const Present> present, const Drawn& drawn, Bounds bounds, Correction correction)
     : present_(std::move(present)), correction_(std::move(correction)), ahead_(bounds.ahead) {
   for (int i = 0; i < kFutures; ++i) {
-    Future future(*present_, FromLearned(*present_, learned, {static_cast<uint64_t>(i)}), bounds);
+    Future future(*present_, drawn(static_cast<uint64_t>(i)), bounds);
     (void)future.Run();  // no job is submitted
     ended_ = bounds.ended && bounds.ended();
     if (ended_) break;
@@ -81,7 +84,7 @@ void Forecast::ListNexts() {
 std::string Forecast::ReasonOf(model::AppIndex app, const Key& key, const AskWhen& ask, const Visible& visible) const {
   if (ended_) return "unknown: it takes longer than a question may";
   if (!ask.first.p50) {
-    if (endless_ == 0) return "not within " + TimeText(ahead_);
+    if (endless_ == 0) return "not within " + report::TimeText(ahead_);
     return "unknown: of " + base::Counted(endless_, "container") +
            " nobody knows how long they run, as too few of their kinds have ended";
   }
@@ -90,7 +93,7 @@ std::string Forecast::ReasonOf(model::AppIndex app, const Key& key, const AskWhe
   const First& how = foreseen->second;
   const auto who = std::find_if(present_->apps.begin(), present_->apps.end(),
                                 [&](const Present::App& one) { return one.index == how.frees; });
-  std::string reason = "in about " + TimeText(how.at);
+  std::string reason = "in about " + report::TimeText(how.at);
   if (who != present_->apps.end()) {
     const std::string whose = who->index == app ? "its own" : visible(*who) ? ToString(who->id) : "somebody else's";
     reason = "after a container of " + whose + " ends, " + reason;

@@ -34,9 +34,14 @@ class Forecast {
  public:
   static constexpr int kFutures = 20;
 
+  /// Run times of the future of that number; what it gives is one thread's.
+  using Drawn = std::function<RunTimeOf(uint64_t future)>;
+
   /// Cost: kFutures times that of a Future within the bounds. Where Bounds::ended ends it, it says nothing of any ask.
   Forecast(std::shared_ptr<const Present> present, std::shared_ptr<const scheduler::RunTimes> learned, Bounds bounds,
            Correction correction = {});
+  /// The same by run times that come from elsewhere.
+  Forecast(std::shared_ptr<const Present> present, const Drawn& drawn, Bounds bounds, Correction correction = {});
 
   /// Of each ask that the application had at the present moment, the lowest number of priority first. An application
   /// that is not `visible` to whoever asks is not named. Cost: its starts.
@@ -76,8 +81,5 @@ class Forecast {
   std::map<std::pair<model::AppIndex, Key>, First> first_;  // of the first future that starts it
   std::vector<Next> nexts_;
 };
-
-/// "2 h 5 min", "10 min", "45 s".
-std::string TimeText(base::Duration time);
 
 }  // namespace fairlead::process::ask

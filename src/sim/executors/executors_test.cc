@@ -78,12 +78,24 @@ TEST(SimExecutors, TheSmallJobGetsTheExcessOfTheLargeOne) {
     return cluster.Run(rule);
   };
   EqualShares equal;
-  LeastWorkFirst least(0, 1);
+  std::vector<std::string> choices;
+  LeastWorkFirst least(0, 1, [&](const std::string& choice) { choices.push_back(choice); });
   const std::vector<int64_t> stays = run(equal);
   const std::vector<int64_t> leaves = run(least);
   EXPECT_GT(stays[1], 50'000) << "executors stay with the large job until its stages have no more tasks";
   EXPECT_LT(leaves[1], stays[1]);
   EXPECT_GT(least.reasons().at(ShareReason::kBelowShare), 0);
+  EXPECT_EQ(
+      choices.at(0),
+      "0.000 s: 8 executors of no job for stage 0 of job 0, which has 0: goes to the job with the least work left "
+      "of those below their share");
+  EXPECT_THAT(choices,
+              testing::Contains(testing::MatchesRegex(
+                  "1[0-9]\\.[0-9]+ s: [1-4] executors? of job 0 for stage 0 of job 1, which has [0-3]: goes to "
+                  "the job with the least work left of those below their share")));
+  int64_t counted = 0;
+  for (const auto& [reason, times] : least.reasons()) counted += times;
+  EXPECT_EQ(static_cast<int64_t>(choices.size()), counted) << "each choice is told";
 }
 
 TEST(SimExecutors, EveryJobEndsUnderBothRulesAndTheSameSeedGivesTheSame) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "base/text.h"
 #include "scheduler/shared/executor_shares.h"
 
 namespace fairlead::sim {
@@ -151,7 +152,21 @@ ExecutorRule::Choice LeastWorkFirst::Choose(const SharedCluster& cluster) {
   ShareReason reason = ShareReason::kStays;
   const Choice choice = Decide(cluster, reason);
   ++reasons_[reason];
+  if (tell_) tell_(Sentence(cluster, choice, reason));
   return choice;
+}
+
+std::string LeastWorkFirst::Sentence(const SharedCluster& cluster, const Choice& choice, ShareReason reason) {
+  const int64_t now = cluster.now_ms();
+  const std::string ms = std::to_string(1000 + now % 1000).substr(1);
+  const int32_t executors = std::min(choice.executors, cluster.source_executors());
+  std::string text = std::to_string(now / 1000) + "." + ms + " s: " + base::Counted(executors, "executor") + " of " +
+                     (cluster.source_job() < 0 ? "no job" : "job " + std::to_string(cluster.source_job()));
+  if (!choice.stage.none()) {
+    text += " for stage " + std::to_string(choice.stage.stage) + " of job " + std::to_string(choice.stage.job) +
+            ", which has " + std::to_string(ExecutorsOf(cluster, choice.stage.job));
+  }
+  return text + ": " + EnumText(reason);
 }
 
 }  // namespace fairlead::sim

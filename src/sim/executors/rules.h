@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/executors/cluster.h"
@@ -26,8 +28,12 @@ const char* EnumText(ShareReason reason);
 /// end.
 class LeastWorkFirst final : public ExecutorRule {
  public:
-  /// The work of a job is misjudged by a factor between e^-misjudged and e^misjudged, drawn once a job.
-  LeastWorkFirst(double misjudged, uint64_t seed) : misjudged_(misjudged), rng_(seed) {}
+  /// A choice in a sentence: "12.345 s: 3 executors of job 4 for stage 2 of job 7, which has 1: goes to ...".
+  using Tell = std::function<void(const std::string& choice)>;
+  /// The work of a job is misjudged by a factor between e^-misjudged and e^misjudged, drawn once a job. `tell` hears of
+  /// every choice; it may be empty.
+  LeastWorkFirst(double misjudged, uint64_t seed, Tell tell = {})
+      : misjudged_(misjudged), rng_(seed), tell_(std::move(tell)) {}
   Choice Choose(const SharedCluster& cluster) override;
   /// How often each reason decided.
   const std::map<ShareReason, int64_t>& reasons() const { return reasons_; }
@@ -41,9 +47,11 @@ class LeastWorkFirst final : public ExecutorRule {
   double WorkLeft(const SharedCluster& cluster, int32_t number);
   StageRef BestStage(const SharedCluster& cluster, int32_t number);
   Choice Decide(const SharedCluster& cluster, ShareReason& reason);
+  static std::string Sentence(const SharedCluster& cluster, const Choice& choice, ShareReason reason);
 
   double misjudged_;
   base::Rng rng_;
+  Tell tell_;
   std::vector<Known> known_;  // by job
   std::map<ShareReason, int64_t> reasons_;
 };
