@@ -24,6 +24,7 @@ import shuffle_peer
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/interop"))
 from peers import free_ports  # noqa: E402
+from waiting import until  # noqa: E402
 
 BINARY = pathlib.Path(os.environ.get("FAIRLEAD_BUILD", ROOT / "build")) / "fairlead"
 SECONDS = 60
@@ -36,7 +37,7 @@ class State(unittest.TestCase):
         self.state = self.top / "state"
         self.daemons = []
         self.addCleanup(self.clean_up)
-        self.client, self.scheduler, self.tracker, self.admin, self.web, self.shuffle = free_ports(6)
+        self.client, self.scheduler, self.tracker, self.admin, self.web, self.shuffle, self.shuffle_web = free_ports(7)
 
     def clean_up(self):
         for daemon in self.daemons:
@@ -61,7 +62,7 @@ class State(unittest.TestCase):
                          "yarn.nodemanager.webapp.address": "127.0.0.1:0", "yarn.nodemanager.recovery.dir": self.state,
                          "yarn.nodemanager.local-dirs": self.top / "local", "yarn.nodemanager.log-dirs": self.top / "logs"})
         if name == "shuffle":
-            return [BINARY, "shuffle", "--port", self.shuffle, "--state", self.state, "--local-roots", self.top]
+            return [BINARY, "shuffle", "--port", self.shuffle, "--web-port", self.shuffle_web, "--state", self.state, "--local-roots", self.top]
         return [BINARY, name, *(word for key, value in keys.items() for word in ("--set", f"{key}={value}"))]
 
     def start(self, name="rm", umask=0o022):
@@ -412,6 +413,19 @@ class FailingDisk(State):
         with open(self.switch, "r+b" if self.switch.exists() else "wb") as file:  # daemons have it mapped
             file.write(how)
 
+    def assert_not_ready_until_well(self, web):
+        """Nobody asks for anything meanwhile."""
+        self.assertRegex("%s %s" % self.ready(web), "503 nothing can be stored: .*the disk fails")
+        self.set(self.WELL)
+        until(lambda: self.ready(web)[0] == 200, "that it is ready again")
+
+    @staticmethod
+    def ready(web):
+        try:
+            return 200, urllib.request.urlopen(f"http://127.0.0.1:{web}/readyz", timeout=10).read().decode()
+        except urllib.error.HTTPError as refused:
+            return refused.code, refused.read().decode()
+
     def test_it_is_told_at_the_start(self):
         for name in ("rm", "nm", "shuffle"):
             for how in (self.WRITES, self.ALL):
@@ -432,7 +446,7 @@ class FailingDisk(State):
             with self.assertRaises(urllib.error.HTTPError) as refused:
                 self.submit()
             self.assertIn("the disk fails (Input/output error)", refused.exception.read().decode())
-        self.set(self.WELL)
+        self.assert_not_ready_until_well(self.web)
         later = self.submit()
         self.assertIn("the disk fails", daemon.log.read_text())
         self.end(daemon)
@@ -446,7 +460,7 @@ class FailingDisk(State):
             shuffle_peer.register(peer, 1, self.top)
             with self.assertRaisesRegex(AssertionError, "the disk fails"):
                 shuffle_peer.await_answer(peer, 1)
-            self.set(self.WELL)
+            self.assert_not_ready_until_well(self.shuffle_web)
             shuffle_peer.register(peer, 1, self.top)
             shuffle_peer.await_answer(peer, 1)
         self.end(daemon)

@@ -11,6 +11,7 @@ namespace m = model::rm;
 
 namespace {
 constexpr base::Duration kStoreRetry = base::Duration::Seconds(1);
+constexpr char kProbeTable[] = "rm/probe";
 }  // namespace
 
 Batches::Batches(env::Loop& loop, env::Store* store, bool recovery, ResourceMachine& machine, Outside outside)
@@ -110,12 +111,34 @@ void Batches::Commit(m::Persist persist) {
   store_->Commit(std::move(rows),
                  alive_([this, txn = persist.txn, began = loop_.ReadClock()](const env::CommitStatus& status) {
                    counts_.commit.Add(loop_.ReadClock() - began);
+                   if (!NoteCommit(status)) return;
                    if (status.ok()) return Post(m::Persisted{txn, true, ""});
-                   ++counts_.store_errors;
-                   if (status.error().kind != env::CommitFailure::kRefused) return StoreLost(status.error());
                    outside_.warn("The state store refused a change: " + status.error().message);
                    Post(m::Persisted{txn, false, status.error().message});
                  }));
+}
+
+bool Batches::NoteCommit(const env::CommitStatus& status) {
+  store_error_ = status.ok() ? "" : status.error().message;
+  if (status.ok()) return true;
+  ++counts_.store_errors;
+  if (status.error().kind != env::CommitFailure::kRefused) {
+    StoreLost(status.error());
+    return false;
+  }
+  ProbeLater();
+  return true;
+}
+
+// What is refused is told to who asked, and perhaps nobody asks again.
+void Batches::ProbeLater() {
+  if (std::exchange(probing_, true)) return;
+  loop_.After(kStoreRetry, alive_([this] {
+                probing_ = false;
+                if (store_error_.empty()) return;
+                store_->Commit({{kProbeTable, "written", std::to_string(loop_.Wall().ms)}},
+                               alive_([this](const env::CommitStatus& status) { NoteCommit(status); }));
+              }));
 }
 
 // What was asked is not answered: nobody knows, or another resource manager does.
@@ -134,8 +157,8 @@ void Batches::StoreForCertain(std::vector<env::Row> rows, std::function<void()> 
     return;
   }
   store_->Commit(rows, alive_([this, rows, stored = std::move(stored)](const env::CommitStatus& status) {
+                   if (!NoteCommit(status)) return;
                    if (status.ok()) return stored();
-                   if (status.error().kind != env::CommitFailure::kRefused) return StoreLost(status.error());
                    outside_.warn("The state store refused a change, which is tried again: " + status.error().message);
                    loop_.After(kStoreRetry, alive_([this, rows, stored] { StoreForCertain(rows, stored); }));
                  }));

@@ -68,6 +68,8 @@ class Batches {
   void HoldUntilStored(std::vector<env::Row> rows);
   /// False while nothing is decided: rows are awaited, or the store is lost.
   bool decides() const { return !held_; }
+  /// Why the store took nothing when it was last asked, which is done every second until it does; empty: it did.
+  const std::string& store_error() const { return store_error_; }
 
   struct Counts {
     uint64_t events = 0;
@@ -84,6 +86,9 @@ class Batches {
   void DispatchAll();
   void Dispatch(model::rm::OuterEffect& effect);
   void Commit(model::rm::Persist persist);
+  /// False: the store is lost.
+  bool NoteCommit(const env::CommitStatus& status);
+  void ProbeLater();
   void StoreLost(const env::CommitError& error);
   void Answered(model::rm::CallToken call, const model::rm::OuterEffect& effect);
   void ArmTimer();
@@ -99,6 +104,8 @@ class Batches {
   bool drain_posted_ = false;
   bool draining_ = false;
   bool held_ = false;
+  std::string store_error_;
+  bool probing_ = false;
   env::Timer timer_{loop_};
   model::rm::CallToken last_call_ = 0;
   std::map<model::rm::CallToken, Answer> answers_;

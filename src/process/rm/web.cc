@@ -11,6 +11,12 @@ namespace fairlead::process::rm {
 
 namespace {
 
+/// Why no application can be submitted; empty: it can.
+std::string WhyNotReady(const Batches& batches) {
+  if (!batches.decides()) return "the state store is not open for changes";
+  return batches.store_error().empty() ? "" : "nothing can be stored: " + batches.store_error();
+}
+
 login::WebLoginOptions LoginOptions(ResourceManager& manager) {
   login::WebLoginOptions options;
   options.security = manager.options().security.web;
@@ -114,8 +120,8 @@ void Web::Route(const http::Request& request, const Reply& reply) {
   if (std::optional<http::Response> instead = http::InsteadOfServlet(request.path)) return reply(std::move(*instead));
   if (request.path == "/healthz") return reply(http::TextResponse(200, "ok\n"));
   if (request.path == "/readyz") {  // applications may be submitted
-    return reply(manager_.batches().decides() ? http::TextResponse(200, "ok\n")
-                                              : http::TextResponse(503, "the state store is not open for changes\n"));
+    const std::string why = WhyNotReady(manager_.batches());
+    return reply(why.empty() ? http::TextResponse(200, "ok\n") : http::TextResponse(503, why + "\n"));
   }
   if (request.path == "/isActive") return reply(http::TextResponse(200, "I am Active!\n"));
   if (request.path == "/") return reply(http::Redirect("/cluster"));  // RMWebApp

@@ -11,6 +11,9 @@ namespace {
 
 namespace events = model::shuffle;
 
+constexpr base::Duration kStoreRetry = base::Duration::Seconds(1);
+constexpr char kProbeTable[] = "shuffle/probe";
+
 /// Does the directory exist? A disk that does not answer counts as yes: nothing is forgotten because of it.
 bool Exists(env::Disk& disk, const std::vector<std::string>& roots, const events::LocalDir& dir) {
   if (dir.root == events::LocalDir::kNoRoot) return false;
@@ -177,6 +180,7 @@ void Service::ArmTimer() {
 void Service::Run(events::Persist& effect) {
   const auto persisted = [this, alive = alive_.watch(), txn = effect.txn](const env::CommitStatus& status) {
     if (!alive) return;
+    NoteCommit(status);
     if (!status.ok()) log_.Error("Registrations cannot be stored", {{"cause", status.error().message}});
     Step({events::Persisted{txn, status.ok() ? "" : status.error().message}});
   };
@@ -187,6 +191,20 @@ void Service::Run(events::Persist& effect) {
                     row.remove ? std::nullopt : std::optional<std::string>(std::move(row.value))});
   }
   store_->Commit(std::move(rows), persisted);
+}
+
+// What is refused is told to the executor, and perhaps none comes again.
+void Service::NoteCommit(const env::CommitStatus& status) {
+  store_error_ = status.ok() ? "" : status.error().message;
+  if (status.ok() || std::exchange(probing_, true)) return;
+  loop_.After(kStoreRetry, [this, alive = alive_.watch()] {
+    if (!alive) return;
+    probing_ = false;
+    if (store_error_.empty()) return;
+    store_->Commit({{kProbeTable, "written", std::to_string(loop_.Wall().ms)}}, [this, alive](const auto& written) {
+      if (alive) NoteCommit(written);
+    });
+  });
 }
 
 void Service::Run(events::Answered& effect) {

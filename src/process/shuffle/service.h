@@ -55,6 +55,8 @@ class Service final : public RegistryOwner {
   const fairlead::shuffle::Core& core() const { return core_; }
   /// nullptr: it does not merge.
   Merger* merger() const { return merger_.get(); }
+  /// Why the store took nothing when it was last asked, which is done every second until it does; empty: it did.
+  const std::string& store_error() const { return store_error_; }
   /// Rows of the store that this run goes on without.
   const std::vector<env::UnreadRow>& unread() const { return unread_; }
 
@@ -84,6 +86,7 @@ class Service final : public RegistryOwner {
   template <class What>
   void TellWorkers(const What& what);
   void ArmTimer();
+  void NoteCommit(const env::CommitStatus& status);
   uint64_t Token(Done done);
 
   env::Loop& loop_;
@@ -95,6 +98,8 @@ class Service final : public RegistryOwner {
   std::unique_ptr<Merger> merger_;
   std::atomic<bool> push_refused_ = false;  // and said so
   std::vector<env::UnreadRow> unread_;
+  std::string store_error_;
+  bool probing_ = false;
   const base::Instant started_;
   std::vector<IoWorker*> workers_;
   std::map<uint64_t, Done> waiting_;

@@ -120,7 +120,11 @@ TEST_F(ShuffleService, ARegistrationThatCannotBeStoredIsRefused) {
   world_.faults().store_failure = 1;
   EXPECT_THAT(Ask(*client, Registration()), ElementsAre(HasSubstr("cannot store")));
   EXPECT_EQ(service_->registry()->executors(), 0u);
+  Run(Duration::Seconds(5));
+  EXPECT_NE(service_->store_error(), "") << "it goes on to try";
   world_.faults().store_failure = 0;
+  Run(Duration::Seconds(2));
+  EXPECT_EQ(service_->store_error(), "") << "nobody asked";
   EXPECT_THAT(Ask(*client, Registration()), ElementsAre("RpcResponse"));
 }
 

@@ -309,8 +309,14 @@ void ShufflePage::Answer(const http::Request& request, const http::Server::Reply
       text.Counter("webRefused", http::kWebRefusedHelp, refused);
       reply(text.ToResponse());
     });
-  } else if (request.path == "/healthz" || request.path == "/readyz") {
+  } else if (request.path == "/healthz") {
     reply(http::TextResponse(200, "ok\n"));
+  } else if (request.path == "/readyz") {  // executors may register
+    runtime_.CollectStatus([reply](const ShuffleRuntime::Status& status) {
+      const std::string& why = status.store_error;
+      reply(why.empty() ? http::TextResponse(200, "ok\n")
+                        : http::TextResponse(503, "nothing can be stored: " + why + "\n"));
+    });
   } else if (request.path == "/drain") {
     Drain(request, reply);
   } else if (!request.path.starts_with('/') ||

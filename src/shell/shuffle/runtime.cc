@@ -99,8 +99,13 @@ void ShuffleRuntime::Drain(base::Duration idle, base::Duration limit, std::funct
 void ShuffleRuntime::CollectStatus(std::function<void(Status)> done) {
   core_.loop->Post([this, done = std::move(done)] {
     service_->CollectMetrics([this, done](std::vector<process::shuffle::WorkerMetrics> workers) {
-      Status status{service_->registry(),       std::move(workers),       service_->unread().size(),
-                    service_->core().refused(), config_.core.local_roots, {}};
+      Status status{service_->registry(),
+                    std::move(workers),
+                    service_->unread().size(),
+                    service_->store_error(),
+                    service_->core().refused(),
+                    config_.core.local_roots,
+                    {}};
       if (service_->merger() != nullptr) {
         const auto& book = service_->merger()->book();
         status.merges = {book.counters(),

@@ -39,7 +39,8 @@ class ShuffleRuntime {
   struct Status {
     std::shared_ptr<const fairlead::shuffle::Registry> registry;
     std::vector<process::shuffle::WorkerMetrics> workers;
-    size_t rows_unread = 0;  // of the store, which the service goes on without
+    size_t rows_unread = 0;   // of the store, which the service goes on without
+    std::string store_error;  // why it takes nothing; empty: it does
     uint64_t registrations_refused = 0;
     std::vector<std::string> local_roots;  // a disk of each worker's metrics each
     /// Of a service that merges.
