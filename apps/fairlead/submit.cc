@@ -282,8 +282,9 @@ class ProgressLines {
     const auto answer = cluster_.client->GetUrl(url + "/history.json");
     std::vector<std::string> lines;
     try {
-      const auto page = wire::json::Parse(answer.ok() ? answer->body : "", wire::json::kAnswer);
-      for (const auto& stage : (page ? *page : nlohmann::json()).at("stages")) {
+      const auto parsed = wire::json::Parse(answer.ok() ? answer->body : "", wire::json::kAnswer);
+      const nlohmann::json page = parsed ? *parsed : nlohmann::json();  // named: the loop below outlives a temporary
+      for (const auto& stage : page.at("stages")) {
         if (stage.at("state") != "running") continue;
         char line[200];
         std::snprintf(line, sizeof line, "stage %-4d %-40.40s %6lld/%-6lld %4lld running", stage.at("stage").get<int>(),

@@ -116,9 +116,13 @@ class Teller {
     std::string names;
     size_t named = 0;
     for (const v1::AppFates* app : apps) {
-      if (!app->id.empty() && named++ < most_.named) names += (names.empty() ? ": " : ", ") + NameOf(*app);
+      if (!app->id.empty() && named < most_.named) {
+        ++named;
+        names += (names.empty() ? ": " : ", ") + NameOf(*app);
+      }
     }
     const auto count = static_cast<int64_t>(apps.size());
+    if (!names.empty() && apps.size() > named) names += " and " + std::to_string(apps.size() - named) + " more";
     Say("Only " + in + " " + Units(count) + " " + Many(count, one, many) + Within() + names);
   }
 

@@ -19,7 +19,7 @@ import unittest
 import shuffle_peer
 import spark_home
 from costs import HEALTH_S, MEMORY_KIB, Dearest, forget_peak, healthy, memory_kib, processor_ms
-from java_stream import (DEPLOY, MESSAGES, SUIDS, Array, Object, Text, application, ask, boxed, check_existence, command, driver, endpoint,
+from java_stream import (DEPLOY, MESSAGES, Array, Object, Text, application, ask, boxed, check_existence, command, driver, endpoint,
                          mapping, message, nothing, one_way, profile, registration, seq, worker)
 from strangers_test import Daemons, until
 from strangers_test import ask as ask_web
@@ -27,7 +27,7 @@ from strangers_test import ask as ask_web
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests/interop"))
 import rpc  # noqa: E402
-from peers import free_ports, write_site  # noqa: E402
+from peers import free_ports  # noqa: E402
 
 PATIENCE_S = 60  # until a message is answered; the daemon must not be silent for HEALTH_S anyway
 LOCAL = "127.0.0.1"

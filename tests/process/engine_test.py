@@ -14,6 +14,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 import urllib.request
 
@@ -218,6 +219,17 @@ class OnACluster(WithACluster):
                 self.assertNotRegex(text, "(:|  ) running")
                 self.assertIn(why, text)
                 self.assertEqual([stage["state"] for stage in story["stages"]], {"killed": ["failed"], "failed": ["done"] * (job[0] != "copy"), "done": ["done"]}[state])
+
+    def test_submit_shows_a_line_for_each_running_stage(self):
+        words = [peers.BINARY, "submit", "--hadoop-conf", self.cluster.conf, "--executor-memory", "256", FAULTS, "slow", self.directory / "lines"]
+        job = subprocess.Popen([str(word) for word in words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        late = threading.Timer(30, job.terminate)
+        late.start()
+        shown = next((line for line in job.stderr if re.match(r"stage \d+ +\S.* \d+/\d+ +\d+ running", line)), "")
+        late.cancel()
+        job.terminate()
+        job.communicate(timeout=60)
+        self.assertTrue(shown)
 
     def test_executors_that_no_node_can_hold_are_a_clear_error(self):
         _, err = self.start([], "slow", self.directory / "too-large", executor_memory=900000).communicate(timeout=60)

@@ -30,7 +30,7 @@ constexpr const char* kUsage =
     "  fairlead submit PROGRAM [ARGUMENT ...]    on a cluster, or\n"
     "  PROGRAM --local[N] [ARGUMENT ...]         in this process, with N threads (default: one per core)\n"
     "Options of local mode, before the arguments: --memory MIB, --scratch DIRECTORY, --event-log FILE (for fairlead "
-    "history), --conf NAME=VALUE (settings of Spark's that docs/engine.md lists).\n";
+    "history), --conf NAME=VALUE (settings of Spark's that docs/configuration.md lists).\n";
 
 struct Options {
   bool local = false;

@@ -142,6 +142,22 @@ TEST(HistoryTest, WhatWasTakenBackHasNotFailed) {
   EXPECT_NE(ToText(*history).find("3 attempts failed\n      3 attempts taken back\n"), std::string::npos);
 }
 
+TEST(HistoryTest, AnErrorOfManyLinesIsPrintedOnce) {
+  std::vector<Event> events = Story();
+  events.resize(events.size() - 3);
+  const std::string error = "executor 1 lost: container, status 139\n./job(+0x1)[0x2]";
+  events.push_back(ExecutorLeft{2290, "1", error});
+  events.push_back(StageFinished{2300, 4, 0, "Job aborted: " + error});
+  events.push_back(JobFinished{2350, 0, "Job aborted: " + error});
+  events.push_back(ApplicationEnded{2400, "Job aborted: " + error});
+  const std::string text = ToText(*ReadLog(LogOf(events)));
+  const size_t first = text.find("./job(+0x1)");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_EQ(text.find("./job(+0x1)", first + 1), std::string::npos) << text;
+  EXPECT_NE(text.find("left: executor 1 lost: container, status 139\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("      Job aborted: executor 1 lost: container, status 139\n"), std::string::npos) << text;
+}
+
 TEST(HistoryTest, AMedianIsSparks) {
   std::vector<Event> events = Story();
   events.resize(4);

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <string>
+#include <vector>
 
 #include "base/codec.h"
 #include "base/text.h"
@@ -173,9 +175,25 @@ std::string StageLine(const StageJson& stage) {
   }
   for (const Finding& finding : stage.findings) line += "\n      " + finding.text;
   for (const std::string& note : stage.notes) line += "\n      " + note;
-  if (!stage.failure.empty()) line += "\n      " + stage.failure;
   return line + "\n";
 }
+
+std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// Errors with the diagnostics of a container have many lines: whole once, then by their first line.
+class Errors {
+ public:
+  std::string Line(const std::string& indent, const std::string& error) {
+    if (error.empty()) return "";
+    const bool told =
+        std::ranges::any_of(told_, [&](const std::string& one) { return one.find(error) != std::string::npos; });
+    if (!told) told_.push_back(error);
+    return indent + (told ? FirstLine(error) : error) + "\n";
+  }
+
+ private:
+  std::vector<std::string> told_;
+};
 
 std::string CachedText(const StageSummary& sum) {
   std::string text;
@@ -290,14 +308,15 @@ std::string ToText(const History& history) {
   std::string out = all.id + " (" + all.program + "): " + all.state + ", began " + TimeText(all.started_ms) + " UTC, " +
                     (history.ended() ? "took " : "last heard of after ") + DurationText(all.now_ms - all.started_ms) +
                     "\n";
-  if (!all.error.empty()) out += "  " + all.error + "\n";
+  Errors errors;
+  out += errors.Line("  ", all.error);
   if (!all.locality_waits.empty()) out += "  waits for places near the data: " + all.locality_waits + "\n";
   if (all.tasks_omitted)
     out +=
         "  the log reached its bound: the last tasks are not in it one by one; sums of stages that ended are of all\n";
   for (const ExecutorJson& executor : all.executors) {
     out += "  executor " + executor.id + " on " + executor.host + ", " + base::Counted(executor.slots, "slot");
-    if (executor.left_ms != 0) out += ", left: " + executor.reason;
+    if (executor.left_ms != 0) out += ", left: " + FirstLine(executor.reason);
     out += "\n";
   }
   for (const JobJson& job : all.jobs) {
@@ -306,13 +325,13 @@ std::string ToText(const History& history) {
     out += ": " + job.state;
     if (job.ended_ms != 0) out += " after " + DurationText(job.ended_ms - job.started_ms);
     out += "\n";
-    if (!job.error.empty()) out += "      " + job.error + "\n";
+    out += errors.Line("      ", job.error);
     bool head = true;
     for (const StageJson& stage : all.stages) {
       if (stage.job != job.job) continue;
       if (head) out += Pad("", 12) + Pad("", 36) + Pad("", 10) + Pad("tasks", 14) + "median / slowest\n";
       head = false;
-      out += StageLine(stage);
+      out += StageLine(stage) + errors.Line("      ", stage.failure);
     }
   }
   return out;

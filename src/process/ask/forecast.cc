@@ -98,7 +98,9 @@ std::string Forecast::ReasonOf(model::AppIndex app, const Key& key, const AskWhe
     const std::string whose = who->index == app ? "its own" : visible(*who) ? ToString(who->id) : "somebody else's";
     reason = "after a container of " + whose + " ends, " + reason;
   }
-  if (how.before > 0) reason += "; " + base::Counted(how.before, "container") + " of others start before";
+  if (how.before > 0)
+    reason +=
+        "; " + base::Counted(how.before, "container") + " of others start" + (how.before == 1 ? "s before" : " before");
   return reason;
 }
 
