@@ -91,7 +91,7 @@ TEST(SimExecutors, TheSmallJobGetsTheExcessOfTheLargeOne) {
       "of those below their share");
   EXPECT_THAT(choices,
               testing::Contains(testing::MatchesRegex(
-                  "1[0-9]\\.[0-9]+ s: [1-4] executors? of job 0 for stage 0 of job 1, which has [0-3]: goes to "
+                  "[0-9]+\\.[0-9]+ s: [1-4] executors? of job 0 for stage 0 of job 1, which has [0-3]: goes to "
                   "the job with the least work left of those below their share")));
   int64_t counted = 0;
   for (const auto& [reason, times] : least.reasons()) counted += times;
