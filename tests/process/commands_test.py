@@ -1211,7 +1211,7 @@ class OnACluster(unittest.TestCase):
                           r"Of the memory \d+ % are in use in the mean, instead of \d+ %\."))
         own = {"what-if": r"The job in |Of \d+ container|\d+ applications? still wait", "replay": "Under |Queue .*, asked for by ", "sim migrate": "Under |Queue .*, asked for by "}
         for command, asked, file in (("what-if", ("--submit", "8x1GiB,1x10m@root.small", "--drain", "127.0.0.2", "--hadoop-conf", self.conf), "report.json"),
-                                     ("replay", (journal, "--diff", slow), "report.json"), ("sim compare", (journal,), "results.json"),
+                                     ("replay", (journal, "--diff", slow), "report.json"), ("sim compare", ("tdw", "--scale", "0.0005", "--hours", "1", "--nodes", "4"), "results.json"),
                                      ("sim migrate", ("--from", slow, "--to", "tdw", "--trace", journal), "report.json")):
             with self.subTest(command=command), tempfile.TemporaryDirectory() as out:
                 shown = run(*command.split(), *asked, "--out", out)
