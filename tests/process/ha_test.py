@@ -194,9 +194,12 @@ class Managers(unittest.TestCase):
     def test_web_of_standby(self):
         """It answers for itself what Hadoop's does, and sends to the leader for all else; `fairlead status` tells them apart."""
         for rm, state in ((self.leader, "ACTIVE"), (self.standby, "STANDBY")):
-            status, _, body = self.web(rm, "/ws/v1/cluster/info")
-            info = json.loads(body)["clusterInfo"]
-            self.assertEqual((status, info["haState"], info["haZooKeeperConnectionState"]), (200, state, "CONNECTED"))
+            def told():
+                status, _, body = self.web(rm, "/ws/v1/cluster/info")
+                info = json.loads(body)["clusterInfo"]
+                return status, info["haState"], info["haZooKeeperConnectionState"]
+            self.cluster.wait(lambda: told()[2] == "CONNECTED", f"{rm}'s session with ZooKeeper")  # one that was just lost is made again
+            self.assertEqual(told()[:2], (200, state))
         self.assertEqual(self.web(self.leader, "/isActive")[::2], (200, "I am Active!\n"))
         self.assertEqual(self.web(self.standby, "/isActive")[::2], (405, "I am not Active!\n"))
         status, _, body = self.web(self.standby, "/conf?name=yarn.resourcemanager.ha.enabled")
