@@ -13,8 +13,8 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-es::ApplicationDescription Application(std::optional<int32_t> cores_max, std::optional<int32_t> limit,
-                                       int32_t cores = 2) {
+es::ApplicationDescription Described(std::optional<int32_t> cores_max, std::optional<int32_t> limit,
+                                     int32_t cores = 2) {
   es::ApplicationDescription application;
   application.name = "job";
   application.cores_max = cores_max;
@@ -84,15 +84,15 @@ struct World {
 };
 
 TEST(ExecutorPolicy, CoresMaxBoundsTheNumber) {
-  EXPECT_EQ(World(Application(7, std::nullopt)).begin.targets.at(0), 3);
-  EXPECT_EQ(World(Application(1, std::nullopt)).begin.targets.at(0), 0);
-  EXPECT_EQ(World(Application(std::nullopt, std::nullopt)).begin.targets.at(0), 4);
-  EXPECT_EQ(World(Application(std::nullopt, std::nullopt, 0)).begin.targets.at(0), 8) << "one core each";
-  EXPECT_EQ(World(Application(100, 5)).begin.targets.at(0), 5);
+  EXPECT_EQ(World(Described(7, std::nullopt)).begin.targets.at(0), 3);
+  EXPECT_EQ(World(Described(1, std::nullopt)).begin.targets.at(0), 0);
+  EXPECT_EQ(World(Described(std::nullopt, std::nullopt)).begin.targets.at(0), 4);
+  EXPECT_EQ(World(Described(std::nullopt, std::nullopt, 0)).begin.targets.at(0), 8) << "one core each";
+  EXPECT_EQ(World(Described(100, 5)).begin.targets.at(0), 5);
 }
 
 TEST(ExecutorPolicy, RequestsSetTotals) {
-  const auto application = Application(10, 0);
+  const auto application = Described(10, 0);
   World world(application);
   EXPECT_EQ(world.begin.targets.at(0), 0);
   EXPECT_EQ(world.Request({{application.profile, 3}}).targets.at(0), 3);
@@ -101,7 +101,7 @@ TEST(ExecutorPolicy, RequestsSetTotals) {
 }
 
 TEST(ExecutorPolicy, ProfilesShareTheCores) {
-  const auto application = Application(10, 0);
+  const auto application = Described(10, 0);
   World world(application);
   es::ResourceProfile large = application.profile;
   large.id = 1;
@@ -120,7 +120,7 @@ TEST(ExecutorPolicy, ProfilesShareTheCores) {
 }
 
 TEST(ExecutorPolicy, TheDriverHearsOfEveryExecutor) {
-  World world(Application(4, std::nullopt));
+  World world(Described(4, std::nullopt));
   EXPECT_EQ(world.Grant(1).added, 1u);
   EXPECT_EQ(world.Grant(1).added, 0u);
   const Told started = world.Start(1);
@@ -151,7 +151,7 @@ TEST(ExecutorPolicy, OnlyAGoneNodeIsNamed) {
 }
 
 TEST(ExecutorPolicy, KilledExecutorsAreGivenBackOnce) {
-  World world(Application(4, std::nullopt));
+  World world(Described(4, std::nullopt));
   world.Grant(1);
   const es::KillExecutors kill{"app", {"1", "7"}};
   EXPECT_THAT(world.Do([&](auto& effects) { EXPECT_TRUE(world.policy.OnKill(kill, effects)); }).released,
@@ -163,7 +163,7 @@ TEST(ExecutorPolicy, KilledExecutorsAreGivenBackOnce) {
 }
 
 TEST(ExecutorPolicy, TenFailuresInARowEndTheApplication) {
-  World world(Application(4, std::nullopt));
+  World world(Described(4, std::nullopt));
   for (int id = 1; id <= 10; ++id) {
     world.Grant(id);
     world.Start(id);
@@ -175,7 +175,7 @@ TEST(ExecutorPolicy, TenFailuresInARowEndTheApplication) {
 }
 
 TEST(ExecutorPolicy, FailuresDoNotEndItWhileOneRuns) {
-  World world(Application(8, std::nullopt));
+  World world(Described(8, std::nullopt));
   world.Grant(100);
   world.Start(100);
   for (int id = 1; id <= 30; ++id) {
@@ -186,7 +186,7 @@ TEST(ExecutorPolicy, FailuresDoNotEndItWhileOneRuns) {
 }
 
 TEST(ExecutorPolicy, WhatTheClusterDoesIsNoFailure) {
-  World world(Application(8, std::nullopt));
+  World world(Described(8, std::nullopt));
   for (int id = 1; id <= 30; ++id) {
     world.Grant(id);
     EXPECT_THAT(world.Ended(End(id, -102)).given_up, IsEmpty());
@@ -201,7 +201,7 @@ TEST(ExecutorPolicy, WhatTheClusterDoesIsNoFailure) {
 }
 
 TEST(ExecutorPolicy, WhatAProfileDoesNotSayIsTheDefaultProfiles) {
-  auto application = Application(10, 0);
+  auto application = Described(10, 0);
   application.profile.overhead_mib = 500;
   World world(application);
   es::ResourceProfile tasks_only;  // a TaskResourceProfile
@@ -229,7 +229,7 @@ TEST(ExecutorPolicy, ContainersHaveRoomBesideTheHeap) {
 }
 
 TEST(ExecutorCommand, IsTheDriversWithoutAWorker) {
-  es::ApplicationDescription application = Application(4, std::nullopt);
+  es::ApplicationDescription application = Described(4, std::nullopt);
   application.command.main_class = "org.Main";
   application.command.arguments = {"--executor-id",
                                    "{{EXECUTOR_ID}}",
@@ -263,7 +263,7 @@ TEST(ExecutorCommand, IsTheDriversWithoutAWorker) {
 }
 
 TEST(ExecutorCommand, TellsOfLogsByTheSchemeOfTheNodesPages) {
-  es::ApplicationDescription application = Application(4, std::nullopt);
+  es::ApplicationDescription application = Described(4, std::nullopt);
   application::ExecutorContainer executor = Container(3);
   executor.node_http_address = "host-1:8044";
   ExecutorCommand command{"application_1_0001", "kim", "/opt/spark", &application, &application.profile};
@@ -280,7 +280,7 @@ TEST(ExecutorCommand, TellsOfLogsByTheSchemeOfTheNodesPages) {
 }
 
 TEST(ExecutorCommand, KnowsThePortOfTheNodesShuffleServiceUnlessTheDriverDoes) {
-  es::ApplicationDescription application = Application(4, std::nullopt);
+  es::ApplicationDescription application = Described(4, std::nullopt);
   const ExecutorCommand command{"application_1_0001", "kim", "/opt/spark", &application, &application.profile, 17337};
   const auto line = [&](bool service) {
     application::ExecutorContainer executor = Container(3);
