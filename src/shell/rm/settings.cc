@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 #include "config/allocation_file.h"
@@ -196,6 +197,9 @@ std::string StateDirectory(const HadoopConf& conf) {
 }
 
 base::Result<std::string> ReadSmallFile(const std::string& file) {
+  std::error_code error;
+  const auto type = std::filesystem::status(file, error).type();
+  if (type == std::filesystem::file_type::fifo) return base::Error{"it is a pipe, for which a manager would wait"};
   return env_posix::MakePosixDisk()->ReadFile(file, uint64_t{16} << 20);
 }
 

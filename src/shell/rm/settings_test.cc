@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -184,6 +185,9 @@ TEST(RmSettingsTest, MappingRulesOfAFileOfTheirOwnAreReadWithTheQueues) {
   EXPECT_EQ(again->capacity->json_mapping.size(), 0u) << "a refresh reads them again";
   std::ofstream(rules) << " ";
   EXPECT_THAT(read->manager.read_queues(warnings).error().message, testing::HasSubstr("': the file is empty; write"));
+  std::filesystem::remove(rules);
+  ASSERT_EQ(::mkfifo(rules.c_str(), 0600), 0);
+  EXPECT_THAT(read->manager.read_queues(warnings).error().message, testing::HasSubstr("': it is a pipe"));
   std::filesystem::remove(rules);
   const std::string told = "yarn.scheduler.capacity.mapping-rule-json-file is '" + rules + "': ";
   EXPECT_THAT(read->manager.read_queues(warnings).error().message, testing::HasSubstr(told));
