@@ -425,6 +425,44 @@ TEST(PosixNet, ALoweredHighWaterStillLeadsToOnDrained) {
   loop->Run();
 }
 
+/// A large answer whose last bytes are left counts those alone, and goes for nobody else's.
+TEST(PosixNet, WhatIsSentAlreadyIsNotLeftToSend) {
+  struct Writer : env::StreamHandler {
+    void OnData(std::string_view) override {}
+    void OnClosed(const std::string& reason) override { ADD_FAILURE() << reason; }
+    void OnDrained() override { drained(); }
+    std::function<void()> drained;
+  } writer;
+  const auto loop = MakePosixLoop();
+  Echo reader;
+  reader.echo = false;
+  std::vector<std::unique_ptr<env::Stream>> servers;
+  const std::string body(64 << 20, 'x');
+  auto listener = loop->Listen({"127.0.0.1", 0}, [&](std::unique_ptr<env::Stream> stream) {
+    servers.push_back(std::move(stream));
+    if (servers.size() == 2) return servers[1]->Start(&writer), servers[1]->Write(body);
+    loop->Connect(servers[0]->local(), Duration::Seconds(5), [&](auto connected) {
+      ASSERT_TRUE(connected.ok());
+      reader.stream = std::move(connected).value();
+      reader.stream->Start(&reader);
+    });
+  });
+  ASSERT_TRUE(listener.ok()) << listener.error().message;
+  writer.drained = [&] {
+    EXPECT_GT(servers[1]->unsent(), 0u);
+    servers[1]->CloseAfterFlush();
+    servers[0]->Write("x");
+    servers[0]->CloseAfterFlush();
+  };
+  Echo other;
+  ReceiveAll(*loop, (*listener)->local(), other);
+  reader.on_change = [&] {
+    if (reader.closed) loop->Stop();
+  };
+  if (!reader.closed) loop->Run();
+  EXPECT_EQ(reader.received.size(), body.size());
+}
+
 /// Peers that read nothing, of connections whose owner has written its last.
 TEST(PosixNet, WhatIsLeftToSendIsBoundedOverAllConnections) {
   constexpr int kConnections = 40;

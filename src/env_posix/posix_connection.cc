@@ -95,7 +95,12 @@ void Connection::CloseAfterFlush() {
 void Connection::Linger() {
   lingering_ = std::make_unique<Lingering>(asio::steady_timer(host_.context));
   lingering_->place = host_.lingering.insert(host_.lingering.end(), this);
-  for (const Piece& piece : queue_) lingering_->bytes += piece.file ? 0 : piece.bytes.size();
+  for (Piece& piece : queue_) {
+    if (piece.file) continue;
+    // Only what is left is kept: else the rest of a large answer would count as all of it.
+    if (piece.offset > piece.left) piece.bytes = piece.bytes.substr(std::exchange(piece.offset, 0), piece.left);
+    lingering_->bytes += piece.bytes.size();
+  }
   host_.lingering_bytes += lingering_->bytes;
   AwaitLinger();
   while (host_.lingering_bytes > kLingeringBytesMax && host_.lingering.front() != this)
