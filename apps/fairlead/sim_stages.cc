@@ -57,6 +57,27 @@ int Stages(const sim::StagesOptions& options, bool json) {
   return kOk;
 }
 
+int Beside(const sim::StagesOptions& options, int32_t seeds, bool json) {
+  Table table({"RULES", "JOB MEAN", "WORST SEED", "JOB P95", "FAILED"});
+  nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+  for (const sim::StagesBeside& row : sim::CompareStages(options, seeds)) {
+    rows.push_back({{"rules", row.name},
+                    {"jobMeanRatio", row.job_mean},
+                    {"jobMeanRatioWorst", row.job_mean_worst},
+                    {"jobP95Ratio", row.job_p95},
+                    {"jobsFailed", row.jobs_failed}});
+    table.Add({row.name, Fixed(row.job_mean, 2), Fixed(row.job_mean_worst, 2), Fixed(row.job_p95, 2),
+               std::to_string(row.jobs_failed)});
+  }
+  if (json) {
+    std::printf("%s\n", nlohmann::ordered_json{{"seeds", seeds}, {"besideSpark", rows}}.dump(1).c_str());
+  } else {
+    std::printf("Of Spark's on the same seed, over %d seeds (geometric mean):\n", seeds);
+    table.Print();
+  }
+  return kOk;
+}
+
 }  // namespace
 
 void AddSimStages(CLI::App& sim, int& exit_code) {
@@ -64,9 +85,11 @@ void AddSimStages(CLI::App& sim, int& exit_code) {
       "stages", "Run jobs of several stages through the task scheduler, by Spark's rules and by those beyond Spark");
   stages->footer(
       "MIXED counts jobs whose tasks read different rows of one output, so that their result may be wrong.\n"
-      "Examples:\n  fairlead sim stages\n  fairlead sim stages --jobs 1000 --hosts 100 --seed 7");
+      "Examples:\n  fairlead sim stages\n  fairlead sim stages --jobs 1000 --hosts 100 --seed 7\n  fairlead sim stages "
+      "--seeds 8");
   auto options = std::make_shared<sim::StagesOptions>();
   auto json = std::make_shared<bool>(false);
+  auto seeds = std::make_shared<int32_t>(1);
   stages->add_option("--jobs", options->jobs, "number of jobs")->check(CLI::Range(1, 100'000))->capture_default_str();
   stages->add_option("--hosts", options->hosts, "number of hosts, with one executor of four slots each")
       ->check(CLI::Range(2, 10'000))
@@ -74,8 +97,13 @@ void AddSimStages(CLI::App& sim, int& exit_code) {
   stages->add_option("--seed", options->seed, "of everything that is drawn")
       ->check(CLI::Range(int64_t{0}, kSeedMax))
       ->capture_default_str();
+  stages->add_option("--seeds", *seeds, "that many seeds from there on: each set of rules beside Spark's")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
   stages->add_flag("--json", *json, "print results as JSON");
-  stages->callback([options, json, &exit_code] { exit_code = Stages(*options, *json); });
+  stages->callback([options, seeds, json, &exit_code] {
+    exit_code = *seeds > 1 ? Beside(*options, *seeds, *json) : Stages(*options, *json);
+  });
 }
 
 }  // namespace fairlead::apps

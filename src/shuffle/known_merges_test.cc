@@ -44,5 +44,17 @@ TEST(KnownMerges, IsAMapWhoseCopiesStay) {
   }
 }
 
+TEST(KnownMerges, AChangeCopiesFewOfMany) {
+  constexpr int32_t kMany = 20'000;
+  KnownMerges known;
+  for (int32_t shuffle = 0; shuffle < kMany; ++shuffle) known.Set(shuffle, {});
+  KnownMerges changed = known;
+  changed.Set(kMany / 2, {.merge_id = 1});
+  int32_t copied = 0;
+  for (int32_t shuffle = 0; shuffle < kMany; ++shuffle) copied += known.Find(shuffle) != changed.Find(shuffle) ? 1 : 0;
+  EXPECT_GE(copied, 1);
+  EXPECT_LE(copied, 128);
+}
+
 }  // namespace
 }  // namespace fairlead::shuffle

@@ -19,6 +19,13 @@ def pause(directory):
         time.sleep(0.05)
 
 
+def await_executors(session):
+    """Spark settles who merges as the maps begin, by the block managers that it knows; an executor counts as there a moment before its own does."""
+    executors = int(session.conf.get("spark.executor.instances", "0"))
+    while session.sparkContext._jsc.sc().getExecutorMemoryStatus().size() < executors + 1:  # and the driver
+        time.sleep(0.05)
+
+
 def value_of(row, size):
     """A text of `size` characters that no other row has."""
     return (f"{row} " * (size // 2 + 1))[:size]
@@ -44,6 +51,7 @@ def pairs(session, directory, maps, reduces, rows, size, task_millis, map_millis
             total += zlib.crc32(value.encode()) ^ row
         yield count, total
 
+    await_executors(session)
     numbers = session.sparkContext.parallelize(range(maps), maps)
     shuffled = numbers.mapPartitionsWithIndex(write).partitionBy(reduces, lambda row: row)
     shuffled.foreachPartition(lambda part: None)

@@ -439,4 +439,26 @@ StagesResult RunStages(const StagesOptions& options, const tasks::Config& rules)
   return StagesRun(options, rules).Run();
 }
 
+std::vector<StagesBeside> CompareStages(StagesOptions options, int32_t seeds) {
+  const std::vector<StageRules> sets = StageRuleSets();
+  std::vector<StagesBeside> rows(sets.size());
+  const auto ratio = [](base::Duration ours, base::Duration theirs) {
+    return static_cast<double>(ours.ns) / static_cast<double>(theirs.ns);
+  };
+  for (int32_t i = 0; i < seeds; ++i, ++options.seed) {
+    const StagesResult spark = RunStages(options, sets.front().config);
+    for (size_t set = 0; set < sets.size(); ++set) {
+      const StagesResult run = set == 0 ? spark : RunStages(options, sets[set].config);
+      StagesBeside& row = rows[set];
+      row.name = sets[set].name;
+      const double mean = ratio(run.job_mean, spark.job_mean);
+      row.job_mean *= std::pow(mean, 1.0 / seeds);
+      row.job_mean_worst = i == 0 ? mean : std::max(row.job_mean_worst, mean);
+      row.job_p95 *= std::pow(ratio(run.job_p95, spark.job_p95), 1.0 / seeds);
+      row.jobs_failed += run.jobs_failed;
+    }
+  }
+  return rows;
+}
+
 }  // namespace fairlead::sim

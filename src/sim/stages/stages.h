@@ -44,4 +44,15 @@ std::vector<StageRules> StageRuleSets();
 /// Runs the trace through a tasks core with these rules, over virtual time. Deterministic.
 StagesResult RunStages(const StagesOptions& options, const tasks::Config& rules);
 
+/// A set of rules beside Spark's, over several seeds: each figure divided by that of Spark's rules on the same seed.
+struct StagesBeside {
+  std::string name;
+  double job_mean = 1;        // geometric mean over the seeds
+  double job_mean_worst = 1;  // of one seed
+  double job_p95 = 1;         // geometric mean
+  int64_t jobs_failed = 0;    // of all seeds
+};
+/// All of StageRuleSets(), Spark's first, on `seeds` seeds from options.seed on. Costs as many runs of each.
+std::vector<StagesBeside> CompareStages(StagesOptions options, int32_t seeds);
+
 }  // namespace fairlead::sim

@@ -42,6 +42,20 @@ TEST(StagesTest, LostOutputsOnlyMixesRows) {
   EXPECT_GT(mixed, 0);
 }
 
+/// What a driver of ours has by default is no slower than Spark's rules over seeds that nothing was fitted to.
+TEST(StagesTest, ADriversDefaultsBesideSparks) {
+  StagesOptions options;
+  options.seed = 101;
+  const std::vector<StagesBeside> rows = CompareStages(options, 4);
+  EXPECT_EQ(rows.front().job_mean, 1);
+  EXPECT_EQ(rows.front().job_mean_worst, 1);
+  const StagesBeside& defaults = rows[3];
+  EXPECT_EQ(defaults.name, "executors kept for their outputs");
+  EXPECT_LT(defaults.job_mean, 1);
+  EXPECT_LE(defaults.job_mean, defaults.job_mean_worst);
+  EXPECT_LT(defaults.jobs_failed, rows.front().jobs_failed);
+}
+
 TEST(StagesTest, SameSeedSameResult) {
   const tasks::Config rules = StageRuleSets().front().config;
   const StagesResult a = RunStages(StagesOptions(), rules);
