@@ -67,11 +67,16 @@ TEST(HadoopConf, VariablesThatStandForMuchStayAsTheyAreWritten) {
     properties += Property("a" + std::to_string(i), ten);
   }
   properties += Property("a12", "x") + Property("twice", "${twice}${twice}") + Property("chain", "${a11}/${a12}");
+  std::string twenty;
+  for (int i = 0; i < 20; ++i) twenty += "${a12}";
+  properties += Property("twenty", twenty) + Property("more", twenty + "${a12}");
   const auto conf = HadoopConf::Load("/c", {}, Reading({{"/c/yarn-site.xml", File(properties)}}));
   ASSERT_TRUE(conf.ok());
   EXPECT_LT(conf->String("a0").size(), 100U);
   EXPECT_EQ(conf->String("twice"), "${twice}${twice}");
   EXPECT_EQ(conf->String("chain"), "xxxxxxxxxx/x");
+  EXPECT_EQ(conf->String("twenty"), std::string(20, 'x'));
+  EXPECT_EQ(conf->String("more"), twenty + "${a12}");
 }
 
 TEST(HadoopConf, IncludesAreReadRelativeToTheirFile) {
