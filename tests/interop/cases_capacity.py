@@ -59,7 +59,7 @@ def run_and_change(cluster, work):
     assert "Capacity : 70.00%" in status.stdout, "the refused file changed the queues: " + status.stdout
 
 
-def waiting_maps(cluster, work, count):
+def waiting_maps(cluster, work, count, queue="root.alpha"):
     """A MapReduce job of so many maps, each of which makes maps/begun-ATTEMPT, waits for maps/gate and makes maps/done-NUMBER."""
     classes, jar = work / "classes", work / "maps.jar"
     for directory in (classes, work / "maps"):
@@ -68,7 +68,7 @@ def waiting_maps(cluster, work, count):
     subprocess.run([peers.java()[:-4] + "jar", "--create", "--file", jar, "-C", classes, "."], check=True)
     return Background(work, "large", cluster.java_command(
         "org.apache.hadoop.util.RunJar", jar, "WaitingMaps", "-Dmapreduce.map.memory.mb=1024", "-Dmapreduce.map.speculative=false",
-        "-Dmapreduce.job.queuename=root.alpha", count, work / "maps"), cluster.client_environment())
+        f"-Dmapreduce.job.queuename={queue}", count, work / "maps"), cluster.client_environment())
 
 
 def preempted(cluster, work):

@@ -303,13 +303,16 @@ class Cluster(Daemons):
     def new_application(self):
         return self.send("POST", "/ws/v1/cluster/apps/new-application")["application-id"]
 
-    def submit_sleeper(self, seconds=300, app_id=None):
+    def submit_sleeper(self, seconds=300, app_id=None, queue="root.alpha"):
         """An application of one container that sleeps; acknowledged when this returns. Whoever got no answer submits `app_id` again, as YarnClient does."""
         app_id = app_id or self.new_application()
         self.send("POST", "/ws/v1/cluster/apps", {
-            "application-id": app_id, "application-name": "sleeper", "queue": "root.alpha", "max-app-attempts": 1,
+            "application-id": app_id, "application-name": "sleeper", "queue": queue, "max-app-attempts": 1,
             "am-container-spec": {"commands": {"command": f"sleep {seconds}"}}, "resource": {"memory": 256, "vCores": 1}})
         return app_id
+
+    def end_app(self, app_id):
+        self.send("PUT", f"/ws/v1/cluster/apps/{app_id}/state", {"state": "KILLED"})
 
     def has_container(self, app_id):
         """Its container was started: it outlives the manager from now on."""

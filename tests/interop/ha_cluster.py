@@ -139,9 +139,6 @@ class HaCluster(Cluster):
                 continue
         raise OSError("no manager takes it")
 
-    def end_app(self, app_id):
-        self.send("PUT", f"/ws/v1/cluster/apps/{app_id}/state", {"state": "KILLED"})
-
     def live_containers(self):
         """Ids of the containers that have a process on this machine."""
         found = set()
