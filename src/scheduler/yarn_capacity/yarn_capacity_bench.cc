@@ -1,6 +1,7 @@
 #include <benchmark/benchmark.h>
 
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,9 +35,13 @@ model::CapacityQueues Queues(int count, bool multiple, bool dominant, int partit
   queues.max_assign_per_heartbeat = queues.offswitch_per_heartbeat = multiple ? kMost : 1;
   model::CapacityQueueSettings& root = queues.queues["root"].own;
   root.queues.emplace();
+  std::set<std::string> labels = {""};
+  for (int p = 1; p < partitions; ++p) labels.insert(BusyCluster::LabelName(p));
+  queues.configured_labels["root"] = labels;
   for (int q = 0; q < count; ++q) {
     const std::string path = BusyCluster::QueueName(q);
     root.queues->push_back(path.substr(path.rfind('.') + 1));
+    queues.configured_labels[path] = labels;
     queues.queues[path].own.capacity[""] = Percent(100.0 / count);
     for (int p = 1; p < partitions; ++p) {
       queues.queues[path].own.capacity[BusyCluster::LabelName(p)] = Percent(100.0 / count);
@@ -54,6 +59,8 @@ void Grants(benchmark::State& state, const BusyLoad& load, bool multiple, bool d
   auto core = MakeYarnCapacity(config, Queues(load.queues, multiple, dominant, load.partitions), labels);
   if (!core.ok()) return state.SkipWithError(core.error().message.c_str());
   BusyCluster cluster(std::move(*core), load);
+  for (int p = 0; p < load.partitions; ++p) cluster.Heartbeat();
+  if (cluster.Empty() < load.partitions) return state.SkipWithError("a partition serves nobody");
   MeasureGrants(state, cluster, load, multiple ? kMost : 1);
 }
 
