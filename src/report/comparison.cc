@@ -131,7 +131,7 @@ class Teller {
     for (const Group* group : BySize(groups)) {
       const v1::QueueFates& sums = group->sums;
       const int64_t differ = Differ(sums);
-      if (differ == 0 || !group->told) continue;
+      if (!group->told || std::abs(sums.mean_ms) < kSameMs) continue;  // what it loses it gains elsewhere
       if (left-- == 0) return;
       Say(what + sums.name + " is served " + Later(sums.mean_ms) + ": " +
           (differ == sums.apps ? Units(differ) : std::to_string(differ) + " of " + Units(sums.apps)) + ", by " +

@@ -43,6 +43,17 @@ TEST(Comparison, SaysWhoIsServedLaterOrSooner) {
                           "Of b1 (job of bob, root.b) 2 containers more are taken back."));
 }
 
+TEST(Comparison, WhatLosesAsMuchAsItGainsIsServedNeitherLaterNorSooner) {
+  const std::vector<std::string> told =
+      Sentences(Of({App("a1", "root.a", "ann", {.end_ms = 10'000}, {.end_ms = 60'000}),
+                    App("a2", "root.a", "bob", {.end_ms = 60'000}, {.end_ms = 10'000}),
+                    App("b1", "root.b", "bob", {.end_ms = 10'000}, {.end_ms = 60'500}),
+                    App("b2", "root.b", "bob", {.end_ms = 60'000}, {.end_ms = 10'000})}));
+  EXPECT_THAT(told, testing::Contains("2 applications are served later, by 50 s at most."));
+  EXPECT_THAT(told, Not(testing::Contains(HasSubstr("Queue "))));
+  EXPECT_THAT(told, testing::Contains("User ann is served later: 1 application, by 50 s on the mean."));
+}
+
 TEST(Comparison, WhoIsNotNamedIsCounted) {
   Comparison comparison = Of({App("", "root.a", "ann", {.end_ms = 0}, {.end_ms = 2000})});
   EXPECT_THAT(Sentences(comparison), ElementsAre("1 application is served later, by 2 s at most.",
