@@ -8,6 +8,7 @@
 
 #include "sim/traces/comparison_report.h"
 #include "sim/traces/configuration.h"
+#include "sim/traces/report.h"
 #include "sim/traces/scheduler.h"
 
 namespace fairlead::sim {
@@ -120,6 +121,41 @@ TEST(ComparisonTest, ReasonsAreSummedOverQueuesAndUsers) {
   EXPECT_THAT(sentences, testing::Contains(testing::HasSubstr(
                              "Under B they waited for user limit 75 %, cluster full 25 %; first of these: ")));
   EXPECT_THAT(sentences, testing::Contains("A limit begins to bind in root.a: what a user may run there, or use."));
+}
+
+TEST(MetricTableTest, ARunInWhichNothingEndedIsNeverBest) {
+  RunResult works = RunOf("A", {Ended(0, "root.a", "u", 0, 60'000)});
+  works.jain = 0.5;
+  works.lost_seconds = 1;
+  works.work_seconds = 9;
+  RunResult stuck = RunOf("B", {});
+  stuck.unfinished = 1;
+  stuck.jain = 1;
+  std::map<std::string, int> best;
+  std::map<std::string, std::string> first;
+  for (const report::Table::Row& row : MetricTable({stuck, works}).rows) {
+    EXPECT_NE(row.best, 1) << row.cells[0];
+    best[row.cells[0]] = row.best;
+    first[row.cells[0]] = row.cells[1];
+  }
+  EXPECT_EQ(best["jobs ended"], 2);
+  EXPECT_EQ(best["fairness (Jain)"], 2);
+  EXPECT_EQ(first["makespan"] + first["slowdown, mean"] + first["slowdown, p99"], "---");
+  for (const report::Table::Row& row : MetricTable({stuck, stuck}).rows) EXPECT_EQ(row.best, -1) << row.cells[0];
+}
+
+TEST(MetricTableTest, WhereNoJobOfASizeEndedNoneIsTheBest) {
+  JobResult large = Ended(1, "root.a", "u", 0, 90'000);
+  large.tasks = 5000;
+  const RunResult all = RunOf("A", {Ended(0, "root.a", "u", 0, 60'000), large});
+  const RunResult small = RunOf("B", {Ended(0, "root.a", "u", 0, 60'000)});
+  int sizes = 0;
+  for (const report::Table::Row& row : MetricTable({all, small}).rows) {
+    if (!row.cells[0].ends_with("tasks, mean") || row.cells[2] != "-") continue;
+    ++sizes;
+    EXPECT_EQ(row.best, 1) << row.cells[0];
+  }
+  EXPECT_EQ(sizes, 1);
 }
 
 TEST(WaitLooksTest, FewStandForManyAndLooksBecomeRarer) {

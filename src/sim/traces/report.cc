@@ -1,8 +1,10 @@
 #include "sim/traces/report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <functional>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -16,7 +18,10 @@ using report::PercentText;
 
 namespace {
 
-/// A row of numbers; the smallest (or largest) is best.
+/// What is the mean of nothing, and the like, is not a number: "-" in its row, and never best.
+double OfAny(int64_t count, double value) { return count > 0 ? value : std::numeric_limits<double>::quiet_NaN(); }
+
+/// A row of numbers; the smallest (or largest) is best, but none of a run in which no job ended.
 report::Table::Row Row(const std::string& name, const std::vector<RunResult>& runs, bool small_is_best,
                        const std::function<double(const RunResult&)>& value,
                        const std::function<std::string(double)>& text) {
@@ -25,8 +30,9 @@ report::Table::Row Row(const std::string& name, const std::vector<RunResult>& ru
   bool differ = false;
   for (size_t i = 0; i < runs.size(); ++i) {
     const double one = value(runs[i]);
-    row.cells.push_back(text(one));
+    row.cells.push_back(std::isnan(one) ? "-" : text(one));
     differ |= row.cells.back() != row.cells[1];
+    if (runs[i].jobs == 0 || std::isnan(one)) continue;
     if (row.best > 0 && (small_is_best ? one >= best : one <= best)) continue;
     best = one;
     row.best = static_cast<int>(i) + 1;
@@ -154,18 +160,21 @@ report::Table MetricTable(const std::vector<RunResult>& runs) {
         [](const RunResult& r) { return static_cast<double>(r.unfinished + r.rejected); }, whole));
   }
   rows.push_back(Row(
-      "makespan", runs, true, [](const RunResult& r) { return static_cast<double>(r.makespan_ms); }, span));
+      "makespan", runs, true, [](const RunResult& r) { return OfAny(r.jobs, static_cast<double>(r.makespan_ms)); },
+      span));
   rows.push_back(Row(
-      "slowdown, mean", runs, true, [](const RunResult& r) { return r.mean_slowdown; }, two));
+      "slowdown, mean", runs, true, [](const RunResult& r) { return OfAny(r.jobs, r.mean_slowdown); }, two));
   rows.push_back(Row(
-      "slowdown, p99", runs, true, [](const RunResult& r) { return r.p99_slowdown; }, two));
+      "slowdown, p99", runs, true, [](const RunResult& r) { return OfAny(r.jobs, r.p99_slowdown); }, two));
   for (size_t i = 0; !runs.empty() && i < runs[0].sizes.size(); ++i) {
     if (runs[0].sizes[i].jobs == 0) continue;
     const std::string name = "  " + runs[0].sizes[i].name + " tasks";
     rows.push_back(Row(
-        name + ", mean", runs, true, [i](const RunResult& r) { return r.sizes[i].mean_slowdown; }, two));
+        name + ", mean", runs, true,
+        [i](const RunResult& r) { return OfAny(r.sizes[i].jobs, r.sizes[i].mean_slowdown); }, two));
     rows.push_back(Row(
-        name + ", p99", runs, true, [i](const RunResult& r) { return r.sizes[i].p99_slowdown; }, two));
+        name + ", p99", runs, true, [i](const RunResult& r) { return OfAny(r.sizes[i].jobs, r.sizes[i].p99_slowdown); },
+        two));
   }
   rows.push_back(Row(
       "node-local", runs, false, [](const RunResult& r) { return r.local_part(); }, PercentText));
