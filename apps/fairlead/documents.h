@@ -93,10 +93,12 @@ struct NodeReport {
   int32_t containers = 0;
   Size used{}, capacity{};
   std::string health{};
+  std::optional<std::string> version{};
   std::optional<Passed<std::vector<endpoints::v1::MaintenanceWindow>>> maintenance{};
 
   FL_DESCRIBED("NodeReport", (id, "HOST:PORT"), (state, ""), (rack, ""), (httpAddress, ""), (containers, ""),
                (used, ""), (capacity, ""), (health, "what it says of itself"),
+               (version, "of Hadoop, as its agent tells; left out where another manager leads"),
                (maintenance, "windows of its host, if there are any"))
 };
 /// A node that does not serve.

@@ -345,12 +345,11 @@ int Nodes(const Command& command, Cluster& cluster, NodesOptions& options) {
       cluster.client->Call<yarn::GetClusterNodesResponseProto>("getClusterNodes", yarn::GetClusterNodesRequestProto{});
   if (!answer) return command.Fail(answer.error());
   if (options.reasons) return NodesOutOfService(command, cluster, answer->node_reports);
-  const auto known = AskIfFairleads(cluster, "nodes?limit=0");
+  const auto known = AskIfFairleads(cluster, "nodes");
   if (!known.ok()) return command.Fail(known.error());
-  const ordered_json none = ordered_json::array();
   const std::string page = cluster.client->Page();
   PrintNodes(answer->node_reports, command.options.json, page.substr(0, page.find("://") + 3),
-             known->is_object() ? known->value("maintenance", none) : none);
+             known->is_object() ? *known : ordered_json::object());
   SayPage(command, PageUrl(cluster, "/cluster/nodes"));
   return kOk;
 }
@@ -523,9 +522,15 @@ void PrintMaintenance(const ordered_json& windows) {
 }
 
 void PrintNodes(const std::vector<yarn::NodeReportProto>& nodes, bool json, const std::string& scheme,
-                const ordered_json& windows) {
+                const ordered_json& known) {
+  const ordered_json windows = known.value("maintenance", ordered_json::array());
+  std::map<std::string, std::string> versions;
+  for (const ordered_json& node : known.value("nodes", ordered_json::array()))
+    versions[node.value("id", "")] = node.value("version", "");
   std::vector<NodeReport> list;
-  Table table({"NODE", "STATE", "RACK", "CONTAINERS", "MEMORY", "VCORES", "PAGE"});
+  std::vector<std::string> head = {"NODE", "STATE", "RACK", "CONTAINERS", "MEMORY", "VCORES", "PAGE"};
+  if (!versions.empty()) head.insert(head.end() - 1, "HADOOP");
+  Table table(head);
   for (const auto& node : nodes) {
     const auto& used = node.Used();
     const auto& total = node.Capability();
@@ -533,17 +538,22 @@ void PrintNodes(const std::vector<yarn::NodeReportProto>& nodes, bool json, cons
         list.emplace_back(Spell(node.NodeId()), std::string(Name(node.NodeState())), node.rack_name.value_or(""),
                           node.http_address.value_or(""), node.num_containers.value_or(0), SizeOf(used), SizeOf(total),
                           node.health_report.value_or(""));
+    if (const auto version = versions.find(one.id); version != versions.end()) one.version = version->second;
     for (const ordered_json& window : windows) {
       if (window.value("host", "") != Spell(node.NodeId()).substr(0, Spell(node.NodeId()).rfind(':'))) continue;
       if (!one.maintenance) one.maintenance.emplace();
       one.maintenance->json.push_back(window);
     }
-    table.Add(
-        {Spell(node.NodeId()), std::string(Name(node.NodeState())), node.rack_name.value_or("-"),
-         std::to_string(node.num_containers.value_or(0)),
-         MemoryText(used.memory.value_or(0)) + " of " + MemoryText(total.memory.value_or(0)),
-         std::to_string(used.virtual_cores.value_or(0)) + " of " + std::to_string(total.virtual_cores.value_or(0)),
-         scheme + node.http_address.value_or("")});
+    std::vector<std::string> row = {
+        one.id,
+        one.state,
+        node.rack_name.value_or("-"),
+        std::to_string(one.containers),
+        MemoryText(used.memory.value_or(0)) + " of " + MemoryText(total.memory.value_or(0)),
+        std::to_string(used.virtual_cores.value_or(0)) + " of " + std::to_string(total.virtual_cores.value_or(0)),
+        scheme + one.httpAddress};
+    if (!versions.empty()) row.insert(row.end() - 1, one.version.value_or("-"));
+    table.Add(row);
   }
   if (json) return PrintDocument(list);
   if (nodes.empty()) {

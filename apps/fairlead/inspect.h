@@ -26,9 +26,9 @@ std::string SumsText(const ClusterSums& sums);
 void PrintApps(const std::vector<wire::yarn::ApplicationReportProto>& reports, int64_t now_ms, bool json);
 /// `detail`: of /fairlead/v1/apps/ID, with "pending"; null of another resource manager's.
 void PrintWhy(const wire::yarn::ApplicationReportProto& report, const nlohmann::ordered_json& detail, bool json);
-/// `scheme`: of nodes' pages; `windows`: of maintenance, as /fairlead/v1/nodes has them.
+/// `scheme`: of nodes' pages; `known`: of /fairlead/v1/nodes: windows of maintenance, and what agents tell.
 void PrintNodes(const std::vector<wire::yarn::NodeReportProto>& nodes, bool json, const std::string& scheme = "http://",
-                const nlohmann::ordered_json& windows = nlohmann::ordered_json::array());
+                const nlohmann::ordered_json& known = nlohmann::ordered_json::object());
 /// A line for each window.
 void PrintMaintenance(const nlohmann::ordered_json& windows);
 /// What the queue used in the past, decayed: "12.3 %" of the cluster; "-" where nobody counts it.

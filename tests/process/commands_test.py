@@ -761,6 +761,16 @@ class OnACluster(unittest.TestCase):
         for name in ("step", "allocate", "store_commit"):
             self.assertGreater(float(re.search(rf"^fairlead_rm_{name}_seconds_sum (\S+)$", text, re.M).group(1)), 0, name)
 
+    def test_nodes_show_the_release_that_their_agents_tell(self):
+        known = {node["id"]: node["version"] for node in self.cluster_says("nodes")["nodes"]}
+        self.assertTrue(known)
+        self.assertEqual({node["id"]: node["version"] for node in json.loads(self.ask("nodes", "--json").stdout)}, known)
+        head, *rows = self.ask("nodes").stdout.splitlines()
+        at = head.split().index("HADOOP")
+        for node, version in known.items():
+            row = next(row for row in rows if row.startswith(node + " "))
+            self.assertEqual(row[head.index("HADOOP"):].split()[0], version, (at, row))
+
     def test_a_node_tells_of_the_shuffle_service_inside_it(self):
         for node in json.loads(self.ask("nodes", "--json").stdout):
             if node["state"] != "RUNNING":
