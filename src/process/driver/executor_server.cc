@@ -73,6 +73,8 @@ class ExecutorServer::Peer : public env::StreamHandler, public ExecutorLink, pub
     Send(we::Shutdown{reason});
     Flush();
   }
+  /// The same before it is known who that is.
+  void Decline(const std::string& reason) { Part(we::Shutdown{reason}); }
   bool admitted() const { return admitted_; }
   model::tasks::ExecutorIndex index() const { return index_; }
 
@@ -105,8 +107,9 @@ class ExecutorServer::Peer : public env::StreamHandler, public ExecutorLink, pub
     opener_.emplace(keys.to_driver);
     return parser_.TakeRest().empty();
   }
-  void Refuse(const std::string& why) {
-    Send(we::Refused{why});
+  void Refuse(const std::string& why) { Part(we::Refused{why}); }
+  void Part(const we::Message& with) {
+    Send(with);
     Flush();
     if (stream_) stream_->CloseAfterFlush();
     server_.Remove(number_);
@@ -177,9 +180,10 @@ base::Result<env::Endpoint> ExecutorServer::Listen(const env::Endpoint& endpoint
   auto listener = net_.Listen(
       endpoint,
       [this](std::unique_ptr<env::Stream> stream) {
-        if (closing_ || !table_.MakeRoom(stream->peer().host)) return;
+        if (!table_.MakeRoom(stream->peer().host)) return;
         const uint64_t number = ++last_peer_;
-        peers_[number] = std::make_unique<Peer>(*this, number, std::move(stream));
+        const auto& peer = peers_[number] = std::make_unique<Peer>(*this, number, std::move(stream));
+        if (!farewell_.empty()) peer->Decline(farewell_);  // who comes late has not failed
       },
       [this] { table_.Thin(); });
   if (!listener) return listener.error();
@@ -193,7 +197,7 @@ void ExecutorServer::Remove(uint64_t peer) {
 }
 
 void ExecutorServer::ShutDown(const std::string& reason) {
-  closing_ = true;
+  farewell_ = reason;
   for (auto& [number, peer] : peers_) peer->Goodbye(reason);
 }
 

@@ -54,7 +54,7 @@ class ExecutorServer {
   peers::PeerTable table_{{.connections_max = 10'000, .per_address_max = 5'000}};
   std::map<uint64_t, std::unique_ptr<Peer>> peers_;  // by the number of their connection
   uint64_t last_peer_ = 0;
-  bool closing_ = false;
+  std::string farewell_;  // not empty: it is shut down
   env::Alive alive_;
 };
 

@@ -1,5 +1,6 @@
 #include "process/driver/executor_server.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "env_sim/world.h"
@@ -103,7 +104,10 @@ class Pair : public testing::Test {
     executor::DriverConnection::Callbacks callbacks;
     callbacks.on_welcome = [](const wire::engine::Welcome&) {};
     callbacks.on_message = [this](const wire::engine::Message&) { ++messages_; };
-    callbacks.on_end = [this](const std::string& why, bool) { ended_ = why; };
+    callbacks.on_end = [this](const std::string& why, bool orderly) {
+      ended_ = why;
+      orderly_ = orderly;
+    };
     connection_ = std::make_unique<executor::DriverConnection>(executor_.loop(), executor_.net(), secret, hello,
                                                                std::move(callbacks));
     connection_->Connect(driver);
@@ -123,6 +127,7 @@ class Pair : public testing::Test {
   int messages_ = 0;
   std::string lost_;
   std::string ended_;
+  bool orderly_ = false;
 };
 
 TEST_F(Pair, LongQuietIsNoLoss) {
@@ -142,6 +147,27 @@ TEST_F(Pair, APeerThatFallsSilentIsGone) {
   EXPECT_EQ(jobs_.live_executors(), 0);
   EXPECT_EQ(lost_, "nothing was heard of it");
   EXPECT_EQ(ended_, "nothing was heard of the driver");
+}
+
+TEST_F(Pair, WhoComesLateIsToldThatTheJobIsDone) {
+  Run(1);
+  server_->ShutDown("the job is done");
+  Run(1);
+  ended_.clear();
+  Connect("secret");
+  Run(1);
+  EXPECT_EQ(ended_, "the job is done");
+  EXPECT_TRUE(orderly_);
+}
+
+TEST_F(Pair, ADriverThatIsNotThereIsTriedUntilItsExecutorWouldHaveBeenEnded) {
+  server_.reset();
+  Connect("secret");
+  Run(5);
+  EXPECT_EQ(ended_, "") << "its node ends it together with its application";
+  Run(30);
+  EXPECT_THAT(ended_, testing::HasSubstr("cannot reach the driver: "));
+  EXPECT_FALSE(orderly_);
 }
 
 TEST_F(Pair, WrongSecretIsRefused) {

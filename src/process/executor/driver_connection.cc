@@ -6,6 +6,12 @@ namespace fairlead::process::executor {
 
 namespace we = wire::engine;
 
+namespace {
+/// A node hears within a few heartbeats that an application is over, and ends its containers.
+constexpr base::Duration kTriesFor = base::Duration::Seconds(10);
+constexpr base::Duration kTryInterval = base::Duration::Millis(500);
+}  // namespace
+
 DriverConnection::DriverConnection(env::Loop& loop, env::Net& net, std::string secret, we::Hello hello,
                                    Callbacks callbacks)
     : loop_(loop), net_(net), secret_(std::move(secret)), hello_(std::move(hello)), callbacks_(std::move(callbacks)) {}
@@ -13,14 +19,21 @@ DriverConnection::DriverConnection(env::Loop& loop, env::Net& net, std::string s
 DriverConnection::~DriverConnection() = default;
 
 void DriverConnection::Connect(const env::Endpoint& driver) {
+  if (!tried_since_) tried_since_ = loop_.Now();
   net_.Connect(driver, base::Duration::Seconds(20),
-               alive_([this](base::Result<std::unique_ptr<env::Stream>> connected) {
-                 if (!connected) return End("cannot reach the driver: " + connected.error().message, false);
+               alive_([this, driver](base::Result<std::unique_ptr<env::Stream>> connected) {
+                 if (!connected) return OnNotReached(driver, connected.error().message);
                  stream_ = std::move(*connected);
                  stream_->Start(this);
                  last_heard_ = loop_.Now();
                  PingLater();
                }));
+}
+
+/// A driver whose job is done is gone, too, and then its executor has not failed.
+void DriverConnection::OnNotReached(const env::Endpoint& driver, const std::string& why) {
+  if (loop_.Now() - *tried_since_ >= kTriesFor) return End("cannot reach the driver: " + why, false);
+  loop_.After(kTryInterval, alive_([this, driver] { Connect(driver); }));
 }
 
 void DriverConnection::Send(const we::Message& message) {

@@ -17,8 +17,9 @@
 namespace fairlead::process::executor {
 
 /// An executor's connection to its driver: each shows the other that it knows the application's secret, then sealed
-/// messages go both ways (wire/engine/channel.h). Nothing that a driver says before is taken for an order. There is no
-/// second try: an executor that lost its driver ends. On the loop's thread.
+/// messages go both ways (wire/engine/channel.h). Nothing that a driver says before is taken for an order. An
+/// executor that lost its driver ends; one that never reached it tries for a while, in which its node ends it if its
+/// application is over. On the loop's thread.
 class DriverConnection : private env::StreamHandler {
  public:
   struct Callbacks {
@@ -42,6 +43,7 @@ class DriverConnection : private env::StreamHandler {
   void OnStrangersMessage(const wire::engine::Message& message);
   void SayHello(const std::string& nonce);
   void OnKnown(const std::string& proof);
+  void OnNotReached(const env::Endpoint& driver, const std::string& why);
   void End(const std::string& reason, bool orderly);
   void Flush();
   void PingLater();
@@ -61,6 +63,7 @@ class DriverConnection : private env::StreamHandler {
   bool flush_posted_ = false;
   std::string out_;
   base::Instant last_heard_;
+  std::optional<base::Instant> tried_since_;
   env::Timer ping_timer_{loop_};
   env::Alive alive_;
 };
