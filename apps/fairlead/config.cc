@@ -214,19 +214,17 @@ std::vector<ShortName> AllNames() {
   return list;
 }
 
-}  // namespace
-
-void AddConfig(CLI::App& app, int& exit_code) {
-  CLI::App* config = app.add_subcommand("config", "Check a configuration, or list the short names of Fairlead's YAML");
-  config->require_subcommand(1);
-  CLI::App* check = config->add_subcommand(
+void AddCheck(CLI::App& config, int& exit_code) {
+  CLI::App* check = config.add_subcommand(
       "check", "Read a configuration as the daemons would: files, every key they use, queues and host lists");
   check->footer(
       "Examples:\n  fairlead config check --hadoop-conf /etc/hadoop/conf\n  fairlead config check --hadoop-conf "
       "/etc/hadoop/conf --daemon nm\n  fairlead config check --hadoop-conf /etc/hadoop/conf --as rm2\n  fairlead "
       "config check --config fairlead.yaml --show\n  fairlead config check --against rm:8088 fair-scheduler.xml "
       "--no-queue-later-than 10m\n\nExit status: 0 when the "
-      "daemons would start on it; 2 with what is wrong, where, and what to write instead.");
+      "daemons would start on it; 2 with what is wrong, where, and what to write instead.\nWith --against: 0 when the "
+      "manager has said what FILE would change; 1 where it refuses FILE, or a queue is served later than allowed; 2 "
+      "with wrong words; 3 when no manager answered; 4 when FILE is not there; 6 where too little is known to judge.");
   auto options = std::make_shared<CheckOptions>();
   check->add_option("--daemon", options->daemon, "rm, nm or all (default)")->check(CLI::IsMember({"rm", "nm", "all"}));
   check->add_option("--as", options->as, "check for this one of several managers (rm2), on any host");
@@ -246,9 +244,11 @@ void AddConfig(CLI::App& app, int& exit_code) {
   check->add_flag("--show", options->show, "print every key that is set");
   check->add_flag("--json", options->json, "print JSON");
   check->callback([options, &exit_code] { exit_code = Check(*options); });
+}
 
-  CLI::App* list = config->add_subcommand(
-      "profiles", "List the profiles of the scheduler, and the keys of each with their defaults");
+void AddProfiles(CLI::App& config) {
+  CLI::App* list =
+      config.add_subcommand("profiles", "List the profiles of the scheduler, and the keys of each with their defaults");
   list->footer("Examples:\n  fairlead config profiles\n  fairlead config profiles --markdown");
   auto markdown = std::make_shared<bool>(false);
   auto json = std::make_shared<bool>(false);
@@ -265,11 +265,15 @@ void AddConfig(CLI::App& app, int& exit_code) {
       PrintKeys(profile.settings());
     }
   });
+}
 
+void AddKeys(CLI::App& config) {
   CLI::App* keys =
-      config->add_subcommand("keys", "List the keys of all daemons and of jobs, with their defaults and meanings");
+      config.add_subcommand("keys", "List the keys of all daemons and of jobs, with their defaults and meanings");
   keys->footer("Examples:\n  fairlead config keys --daemon nm\n  fairlead config keys | grep expiry");
   auto daemon = std::make_shared<std::string>();
+  auto markdown = std::make_shared<bool>(false);
+  auto json = std::make_shared<bool>(false);
   keys->add_option("--daemon", *daemon,
                    "rm, nm, all (those that both read), shuffle, spark-master, spark-door (spark-master before YARN), "
                    "spark-worker or submit (default: every list)")
@@ -277,10 +281,13 @@ void AddConfig(CLI::App& app, int& exit_code) {
   CLI::Option* keys_json = keys->add_flag("--json", *json, "print JSON");
   keys->add_flag("--markdown", *markdown, "as the tables of docs/configuration.md")->excludes(keys_json);
   keys->callback([daemon, json, markdown] { ListKeys(*daemon, *json, *markdown); });
+}
 
+void AddNames(CLI::App& config) {
   CLI::App* names =
-      config->add_subcommand("names", "List the short names of Fairlead's YAML and the keys they stand for");
+      config.add_subcommand("names", "List the short names of Fairlead's YAML and the keys they stand for");
   names->footer("Examples:\n  fairlead config names\n  fairlead config names | grep queue");
+  auto json = std::make_shared<bool>(false);
   names->add_flag("--json", *json, "print JSON");
   names->callback([json] {
     if (*json) return PrintDocument(AllNames());
@@ -288,6 +295,17 @@ void AddConfig(CLI::App& app, int& exit_code) {
       std::printf("%-22s %-50s %s\n", entry.path, entry.key, entry.meaning);
     }
   });
+}
+
+}  // namespace
+
+void AddConfig(CLI::App& app, int& exit_code) {
+  CLI::App* config = app.add_subcommand("config", "Check a configuration, or list the short names of Fairlead's YAML");
+  config->require_subcommand(1);
+  AddCheck(*config, exit_code);
+  AddProfiles(*config);
+  AddKeys(*config);
+  AddNames(*config);
 }
 
 }  // namespace fairlead::apps

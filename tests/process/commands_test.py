@@ -347,6 +347,13 @@ class Manual(unittest.TestCase):
                 shown = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60)
                 self.assertEqual(shown.stdout.split("\n")[-2], expected, shown.stderr)
 
+    def test_config_check_says_what_its_exit_status_means(self):
+        shown = " ".join(run("config", "check", "--help").stdout.split())
+        alone, _, against = shown.partition("Exit status: ")[2].partition("With --against: ")
+        self.assertIn("0 when the daemons would start on it; 2 with what is wrong", alone)
+        for status in ("0 when", "1 where", "2 with", "3 when", "4 when", "6 where"):
+            self.assertIn(status, against)
+
     def test_help_is_a_word_too(self):
         self.assertEqual(run("help", "node", "drain").stdout, run("node", "drain", "--help").stdout)
         self.assertIn("Subcommands:", run("help").stdout)
