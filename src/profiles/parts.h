@@ -17,6 +17,29 @@ std::span<const Key<scheduler::BooksConfig>> SharedKeys();
 /// Sizes, queues and the shared keys.
 base::Result<scheduler::BooksConfig> ReadShared(const config::HadoopConf& conf, const model::QueueTree& queues);
 
+/// The settings of a profile that has a table of keys, `rows`, and nothing beside it but the books, `base`.
+template <class Config, const auto& rows>
+std::vector<Setting> SettingsOnBooks() {
+  std::vector<Setting> out;
+  AppendSettings<Config>(rows, {}, out);
+  AppendSettings<scheduler::BooksConfig>(SharedKeys(), {}, out);
+  return out;
+}
+
+/// Reads them; `make` gives the scheduler.
+template <class Config, const auto& rows, auto make>
+base::Result<Maker> ReadOnBooks(const config::HadoopConf& conf, const model::QueueTree& queues) {
+  const base::Result<scheduler::BooksConfig> shared = ReadShared(conf, queues);
+  if (!shared) return shared.error();
+  Config config;
+  config.base = *shared;
+  ReadKeys<Config>(conf, rows, config);
+  return Maker([config](int64_t epoch) mutable {
+    config.base.epoch = epoch;
+    return make(config);
+  });
+}
+
 extern const QueueFile kFairSchedulerFile;
 
 /// An element of the queues' file, and whether queues set it.

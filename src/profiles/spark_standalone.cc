@@ -4,36 +4,12 @@
 namespace fairlead::profiles {
 namespace {
 
-using scheduler::BooksConfig;
 using scheduler::StandaloneConfig;
 
 constexpr Key<StandaloneConfig> kKeys[] = {
     KeyOf<&StandaloneConfig::spread_out>("spark.deploy.spreadOutApps",
                                          "one container at a time around the nodes, or node after node"),
 };
-
-std::vector<Setting> Settings() {
-  std::vector<Setting> out;
-  AppendSettings<StandaloneConfig>(kKeys, {}, out);
-  AppendSettings<BooksConfig>(SharedKeys(), {}, out);
-  return out;
-}
-
-base::Result<Maker> Read(const config::HadoopConf& conf, const model::QueueTree& queues) {
-  const base::Result<BooksConfig> shared = ReadShared(conf, queues);
-  if (!shared) return shared.error();
-  StandaloneConfig config;
-  config.base = *shared;
-  ReadKeys<StandaloneConfig>(conf, kKeys, config);
-  return Maker([config](int64_t epoch) mutable {
-    config.base.epoch = epoch;
-    return scheduler::MakeStandalone(config);
-  });
-}
-
-}  // namespace
-
-namespace {
 
 constexpr Profile::PassedOver kPassesOver[] = {
     {kMinShareTimeout, "nothing is taken back"},
@@ -57,8 +33,8 @@ const Profile kSparkStandalone = {
     .pushes_grants = true,
     .queue_file = kFairSchedulerFile,
     .passes_over = kPassesOver,
-    .settings = Settings,
-    .read = Read,
+    .settings = SettingsOnBooks<StandaloneConfig, kKeys>,
+    .read = ReadOnBooks<StandaloneConfig, kKeys, scheduler::MakeStandalone>,
 };
 
 }  // namespace fairlead::profiles
