@@ -38,6 +38,10 @@ base::Status AddTlsFiles(const std::string& directory, const config::FileReader&
   return {};
 }
 
+bool HasShortName(const std::string& key) {
+  return std::ranges::any_of(config::YamlEntries(), [&](const config::YamlEntry& entry) { return entry.key == key; });
+}
+
 }  // namespace
 
 base::Result<config::Settings> LoadSettings(const SettingsSource& source) {
@@ -88,7 +92,7 @@ void WarnOfUnread(const config::HadoopConf& conf, const std::vector<std::string_
   size_t looked_up = 0;
   for (const std::string& key : conf.Unread({"yarn."})) {
     if (std::binary_search(own.begin(), own.end(), key)) continue;
-    if (key == "yarn.resourcemanager.ha.id") continue;  // it lies in the file that a manager shares with its node agent
+    if (HasShortName(key)) continue;  // it is as it should be, for a daemon that shares the file
     if (++looked_up > kLookedUp || told >= kUnreadTold) break;
     if (const std::string near = conf.ReadAndNear(key); !near.empty()) tell(key, near);
   }

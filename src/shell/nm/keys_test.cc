@@ -89,6 +89,16 @@ TEST(NodeKeysTest, WhichManagerRunsHereIsNoMisspelling) {
   EXPECT_THAT(warnings, testing::Not(testing::Contains(testing::HasSubstr("ha.id has"))));
 }
 
+TEST(NodeKeysTest, WhatTheYamlHasANameForIsNoMisspelling) {
+  config::Settings settings;
+  for (const config::YamlEntry& entry : config::YamlEntries()) settings.conf.Set(entry.key, "1");
+  settings.conf.Set("yarn.resourcemanager.ha.enabled", "true");
+  settings.conf.Set("yarn.resourcemanager.ha.rm-ids", "rm1,rm2");
+  std::vector<std::string> warnings;
+  (void)ReadNmSettings(settings, &warnings);
+  EXPECT_THAT(warnings, testing::Not(testing::Contains(testing::HasSubstr("did you mean"))));
+}
+
 config::Settings WithLogs(const std::map<std::string, std::string>& keys) {
   config::Settings settings;
   settings.conf.Set("yarn.log-aggregation-enable", "true");
