@@ -139,8 +139,8 @@ template <auto First, auto... Rest>
 constexpr auto KeyOf(const char* name, const char* meaning, Range range = {}) {
   return FieldPath<const HadoopConf, KeyValue, First, Rest...>::Make(name, meaning, range);
 }
-/// The row of a key that code reads; kHadoops as fallback: hadoop_defaults.cc has it.
-inline constexpr const char* kHadoops = nullptr;
+inline constexpr const char* kHadoops = nullptr;  // as fallback: hadoop_defaults.cc has it
+/// The row of a key that code reads.
 template <class Config, class Source = const HadoopConf>
 constexpr Key<Config, Source> ReadByHand(const char* name, const char* fallback, const char* meaning) {
   return {name, meaning, nullptr, nullptr, {}, fallback};
