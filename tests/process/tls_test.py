@@ -40,7 +40,10 @@ class Pages(unittest.TestCase):
         cls.cluster.directory.mkdir()
         cls.addClassCleanup(cls.cluster.stop)
         cls.cluster.write()
-        cls.cluster.start_rm()
+        (directory / "masters").mkdir()
+        cls.masters = tls.Certificates(directory / "masters")
+        cls.cluster.spawn("rm", [peers.BINARY, "rm", "--hadoop-conf", cls.cluster.conf, "--set", f"fairlead.tls.ca={cls.masters.certificate}"],
+                          env=cls.cluster.daemon_environment())
         cls.cluster.start_nm(1)
         cls.cluster.wait_for_nodes(1)
 
@@ -190,7 +193,7 @@ class Standalone(unittest.TestCase):
         cls.processes = contextlib.ExitStack()
         cls.addClassCleanup(cls.processes.close)
         cls.properties("master", {"spark.fairlead.tls.certificate": cls.tls.certificate, "spark.fairlead.tls.key": cls.tls.key, "spark.ssl.standalone.port": cls.secure,
-                                  "spark.master.rest.port": cls.rest})
+                                  "spark.master.rest.port": cls.rest, "spark.ui.reverseProxy": "true", "spark.fairlead.tls.ca": cls.tls.certificate})
         cls.properties("worker", {"spark.ssl.enabled": "true", "spark.ssl.keyStore": cls.store, "spark.ssl.keyStorePassword": tls.PASSWORD})
         cls.spawn("master", "spark-master", "--port", cls.port, "--webui-port", cls.plain)
         cls.spawn("worker", "spark-worker", "--webui-port", cls.worker_plain, "--cores", 1, "--memory", "512m", "--work-dir", cls.directory / "work",
@@ -247,6 +250,12 @@ class Standalone(unittest.TestCase):
             self.assertEqual(self.get(f"https://127.0.0.1:{self.secure}/{order}/?id=x&terminate=true")[0], 405, order)
         with self.assertRaisesRegex(urllib.error.URLError, "CERTIFICATE_VERIFY_FAILED"):
             self.get(page, trusted=False)
+
+    def test_the_masters_proxy_fetches_by_https(self):
+        [worker] = self.workers()
+        status, _, text = self.get(f"https://127.0.0.1:{self.secure}/proxy/{worker['id']}/json/")
+        self.assertEqual(status, 200, text)
+        self.assertEqual(json.loads(text)["id"], worker["id"])
 
     def test_the_port_of_http_leads_to_the_page(self):
         for host in ("127.0.0.1", "localhost"):

@@ -14,6 +14,8 @@ namespace beast = boost::beast;
 
 /// 1xx answers before an answer. Servers send one or two; others would send them for ever.
 constexpr int kInterimMost = 10;
+/// What TLS holds for a connection besides (process/tls counts a server's alone).
+constexpr size_t kTlsHeld = 72 * 1024;
 
 /// A body that the parser hands on as it finds it, whatever length a head claims.
 struct PassedOn {
@@ -59,6 +61,7 @@ class Running final : public Exchange,
       request_.table->MakeRoom(request_.charged);
       seat_ = std::make_unique<peers::PeerTable::Seat>(*request_.table, *this, request_.charged);
       seat_->Become(peers::Standing::kBusy);
+      Count();
     }
     StartTimer();
     waiting_ = Head() + request_.body;
@@ -88,9 +91,7 @@ class Running final : public Exchange,
   void OnData(std::string_view bytes) override {
     Progress();
     Take(bytes);
-    if (!done_ || !seat_) return;
-    seat_->Count();
-    request_.table->Relieve(seat_.get());
+    if (done_ && seat_) Count();
   }
 
   void OnDrained() override {
@@ -106,7 +107,10 @@ class Running final : public Exchange,
   }
 
   void Evict() override { Finish(Failure("too much is fetched at once for " + request_.charged)); }
-  size_t HeldBytes() const override { return buffer_.size() + request_.body.size() + response_.body.size(); }
+  size_t HeldBytes() const override {
+    const size_t tls = request_.scheme == "https://" ? kTlsHeld : 0;
+    return tls + buffer_.size() + request_.body.size() + response_.body.size();
+  }
 
  private:
   void ExpectAnswer() {
@@ -121,6 +125,11 @@ class Running final : public Exchange,
         flow_.on_body(parser_->get().result_int(), bytes);
       }
     };
+  }
+
+  void Count() {
+    seat_->Count();
+    request_.table->Relieve(seat_.get());
   }
 
   void StartTimer() {

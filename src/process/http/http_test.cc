@@ -322,6 +322,31 @@ TEST_F(HttpTest, WhatIsFetchedForOthersHasABoundTogether) {
   }
 }
 
+TEST_F(HttpTest, WhatIsFetchedByTlsCountsWithWhatItsSessionHolds) {
+  Serve([](Request, Server::Reply reply) { reply(TextResponse(200, "a page")); });
+  const auto table = std::make_shared<peers::PeerTable>(
+      peers::PeerLimits{.connections_max = 100, .per_address_max = 50, .bytes_max = 10'000'000});
+  for (const auto& [scheme, most] : {std::pair("http://", size_t{0}), std::pair("https://", size_t{72} << 10)}) {
+    ClientRequest request;
+    request.endpoint = server_->local();
+    request.scheme = scheme;
+    request.table = table;
+    request.charged = "eve";
+    bool good = false;
+    size_t held = 0;
+    const auto exchange =
+        Open(*loop_, *loop_, request, {.on_body = [&](int, std::string_view) { held = table->held_bytes(); }},
+             [&](const base::Result<Response>& got) {
+               good = got.ok();
+               loop_->Stop();
+             });
+    loop_->Run();
+    EXPECT_TRUE(good);
+    EXPECT_EQ(held, most) << scheme;
+    EXPECT_EQ(table->held_bytes(), 0U);
+  }
+}
+
 /// Takes no answer until it is told to.
 class Pausing : public env::StreamHandler {
  public:

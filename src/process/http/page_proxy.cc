@@ -18,6 +18,7 @@ namespace {
 /// Whoever finds it in a request has passed that on already.
 constexpr const char* kVia = "Via";
 constexpr const char* kOwnHop = "1.1 fairlead-proxy";
+constexpr std::string_view kHttp = "http://", kHttps = "https://";
 /// What is fetched at a time; a page is the half of it at most.
 constexpr peers::PeerLimits kFetched{.connections_max = 500, .per_address_max = 100, .bytes_max = size_t{32} << 20};
 
@@ -47,16 +48,17 @@ bool IsOfServer(std::string_view name) {
                         "Service-Worker-Allowed"});
 }
 
+uint16_t UsualPort(bool https) { return https ? 443 : 80; }
+
 }  // namespace
 
 base::Result<PageAddress> ParsePageUrl(std::string url, std::string_view whose) {
-  constexpr std::string_view kHttp = "http://";
-  if (url.starts_with("https://")) return base::Error{std::string(whose) + " is HTTPS, which the proxy does not speak"};
-  if (url.starts_with(kHttp)) url.erase(0, kHttp.size());
+  const bool https = url.starts_with(kHttps);
+  if (https || url.starts_with(kHttp)) url.erase(0, (https ? kHttps : kHttp).size());
   const size_t slash = url.find('/');
-  base::Result<env::Endpoint> endpoint = env::ParseEndpoint(url.substr(0, slash), 80);
+  base::Result<env::Endpoint> endpoint = env::ParseEndpoint(url.substr(0, slash), UsualPort(https));
   if (!endpoint.ok()) return endpoint.error();
-  PageAddress page{std::move(*endpoint), slash == std::string::npos ? "" : url.substr(slash)};
+  PageAddress page{https, std::move(*endpoint), slash == std::string::npos ? "" : url.substr(slash)};
   while (page.path.ends_with('/')) page.path.pop_back();
   if (!IsVisible(page.path)) return base::Error{std::string(whose) + " has an address that is none"};
   return page;
@@ -81,16 +83,17 @@ constexpr int kHops = 5;
 
 /// `location` without the page's own origin: a path from the "/" on, or a relative one. nullopt: it leads to another
 /// server.
-std::optional<std::string> OwnPath(std::string_view location, const env::Endpoint& own) {
-  constexpr std::string_view kHttp = "http:";
+std::optional<std::string> OwnPath(std::string_view location, const PageAddress& page) {
+  const std::string_view own_scheme = page.https ? "https:" : "http:";
+  const env::Endpoint& own = page.endpoint;
   const size_t name = location.find_first_of(":/?#");
   const bool scheme = name != std::string_view::npos && location[name] == ':';
-  if (scheme && !boost::algorithm::istarts_with(location, kHttp)) return std::nullopt;
-  if (scheme) location.remove_prefix(kHttp.size());
+  if (scheme && !boost::algorithm::istarts_with(location, own_scheme)) return std::nullopt;
+  if (scheme) location.remove_prefix(own_scheme.size());
   if (!location.starts_with("//")) return scheme ? std::nullopt : std::optional(std::string(location));
   location.remove_prefix(2);
   const size_t end = std::min(location.find_first_of("/?#"), location.size());
-  const base::Result<env::Endpoint> endpoint = env::ParseEndpoint(location.substr(0, end), 80);
+  const base::Result<env::Endpoint> endpoint = env::ParseEndpoint(location.substr(0, end), UsualPort(page.https));
   if (!endpoint.ok() || endpoint->port != own.port || !boost::algorithm::iequals(endpoint->host, own.host)) {
     return std::nullopt;
   }
@@ -121,6 +124,7 @@ class Passing : public std::enable_shared_from_this<Passing> {
           std::function<void(base::Result<Response>)> done)
       : loop_(loop), net_(net), shown_(std::move(shown)), done_(std::move(done)) {
     fetch_.endpoint = shown_.page.endpoint;
+    fetch_.scheme = shown_.page.https ? kHttps : kHttp;
     fetch_.method = request.method;
     for (const auto& [name, value] : request.headers) {
       if (IsPassedOn(name)) fetch_.headers.emplace_back(name, value);
@@ -152,7 +156,7 @@ class Passing : public std::enable_shared_from_this<Passing> {
     if (header->second.find('\\') != std::string::npos || std::ranges::count_if(answer.headers, is_location) > 1) {
       return done_(base::Error{"the page leads to an address that is none"});
     }
-    const std::optional<std::string> path = OwnPath(header->second, shown_.page.endpoint);
+    const std::optional<std::string> path = OwnPath(header->second, shown_.page);
     if (!path) {
       return done_(base::Error{"the page leads to " + header->second +
                                ", another server, and the proxy shows nothing but the page itself"});
@@ -183,8 +187,12 @@ class Passing : public std::enable_shared_from_this<Passing> {
 
 }  // namespace
 
-void PassOn(env::Loop& loop, env::Net& net, const Request& request, Shown shown,
+void PassOn(env::Loop& loop, const PageNets& nets, const Request& request, Shown shown,
             std::function<void(base::Result<Response>)> done) {
+  if (shown.page.https && nets.https == nullptr) {
+    return done(base::Error{"it is HTTPS, and whom to trust could not be read at the start; the log says why"});
+  }
+  env::Net& net = shown.page.https ? *nets.https : nets.http;
   const std::string& base = shown.page.path;
   const std::string target = shown.rest == "/" && !base.empty() ? base : base + shown.rest;
   std::make_shared<Passing>(loop, net, request, std::move(shown), std::move(done))->Get(target);

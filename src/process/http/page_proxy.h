@@ -21,16 +21,24 @@ inline constexpr std::string_view kPageSecret = "Fairlead-Page-Secret";
 
 /// Where a page is.
 struct PageAddress {
+  bool https = false;
   env::Endpoint endpoint;
   std::string path;  // without a final slash
 };
 
-/// "http://host:port/base" or "host:port/base"; HTTPS is not spoken. `whose` begins the error: "the master's page".
+/// "http://host:port/base", "https://host:port/base" or "host:port/base". `whose` begins the error: "the master's
+/// page".
 base::Result<PageAddress> ParsePageUrl(std::string url, std::string_view whose);
 
 /// Why a request is not to be passed on: a page of another site makes it by itself (such pages may act on GET), its
 /// method is none of `methods`, or it has come through this proxy before.
 std::optional<Response> ProxyRefusal(const Request& request, std::initializer_list<std::string_view> methods);
+
+/// By which pages are fetched.
+struct PageNets {
+  env::Net& http;
+  env::Net* https = nullptr;  // speaks TLS, and knows whom to trust; null: pages that are HTTPS are not shown
+};
 
 /// How a page is shown.
 struct Shown {
@@ -45,7 +53,7 @@ struct Shown {
 /// nothing of who asks. `done` gets the answer with the headers of its connection left out. A redirection leads below
 /// `below`; one to another part of the page's server is followed here, one to another server is an error. What this
 /// thread fetches at a time has a bound, and so has a page; over that a fetch of the owner whose pages hold most fails.
-void PassOn(env::Loop& loop, env::Net& net, const Request& request, Shown shown,
+void PassOn(env::Loop& loop, const PageNets& nets, const Request& request, Shown shown,
             std::function<void(base::Result<Response>)> done);
 
 }  // namespace fairlead::process::http

@@ -19,8 +19,11 @@ TEST(PageProxy, AddressesOfPages) {
   EXPECT_EQ(page->endpoint.ToString(), "host:4040");
   EXPECT_EQ(page->path, "/base");
   EXPECT_EQ(ParsePageUrl("host:4040", "the page")->path, "");
-  EXPECT_EQ(ParsePageUrl("https://host", "the page").error().message,
-            "the page is HTTPS, which the proxy does not speak");
+  EXPECT_FALSE(page->https);
+  const auto secure = ParsePageUrl("https://host/base", "the page");
+  ASSERT_TRUE(secure.ok());
+  EXPECT_TRUE(secure->https);
+  EXPECT_EQ(secure->endpoint.ToString() + secure->path, "host:443/base");
   EXPECT_FALSE(ParsePageUrl("http://host:4040/a b", "the page").ok());
   EXPECT_FALSE(ParsePageUrl("http://host:99999/", "the page").ok());
 }
@@ -35,6 +38,28 @@ TEST(PageProxy, WhoIsRefused) {
   request.headers = {{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Mode", "navigate"}};
   EXPECT_FALSE(ProxyRefusal(request, {"GET"})) << "somebody follows a link";
 }
+
+/// Counts who connects by it.
+class CountingNet final : public env::Net {
+ public:
+  explicit CountingNet(env::Net& net) : net_(net) {}
+  using env::Net::Listen;
+  base::Result<std::unique_ptr<env::Listener>> Listen(const env::Endpoint& endpoint, AcceptHandler on_accept,
+                                                      CrowdHandler on_crowded) override {
+    return net_.Listen(endpoint, std::move(on_accept), std::move(on_crowded));
+  }
+  void Adopt(std::unique_ptr<env::Stream> stream, AcceptHandler on_accept) override {
+    net_.Adopt(std::move(stream), std::move(on_accept));
+  }
+  void Connect(const env::Endpoint& endpoint, base::Duration timeout, ConnectHandler done) override {
+    ++connected;
+    net_.Connect(endpoint, timeout, std::move(done));
+  }
+  int connected = 0;
+
+ private:
+  env::Net& net_;
+};
 
 /// A page's server, which answers what `answer` makes; and a proxy before it.
 class Behind {
@@ -53,19 +78,23 @@ class Behind {
 
   base::Result<Response> Ask(const Request& request, const std::string& rest, const std::string& base = "/base") {
     base::Result<Response> answer = base::Error{"none"};
-    PassOn(*loop_, *loop_, request,
-           {.page = *ParsePageUrl(address() + base, "the page"),
+    PassOn(*loop_, {http_, knows_whom_to_trust ? &https_ : nullptr}, request,
+           {.page = *ParsePageUrl(scheme + address() + base, "the page"),
             .rest = rest,
             .below = "/proxy/it",
             .owner = "eve",
             .more = {{"X-More", "yes"}}},
-           [&](base::Result<Response> got) {
+           [&, this](base::Result<Response> got) {
              answer = std::move(got);
-             loop_->Stop();
+             loop_->Post([this] { loop_->Stop(); });  // the answer may come at once
            });
     loop_->Run();
     return answer;
   }
+  std::string scheme;
+  bool knows_whom_to_trust = true;
+  /// Connections by HTTP and by HTTPS.
+  std::pair<int, int> connected() const { return {http_.connected, https_.connected}; }
   /// Where the browser is led to, or what it is shown.
   std::string Leads(const std::string& rest, const std::string& base = "/base") {
     Request request;
@@ -78,6 +107,7 @@ class Behind {
 
  private:
   std::unique_ptr<env_posix::PosixLoop> loop_ = env_posix::MakePosixLoop();
+  CountingNet http_{*loop_}, https_{*loop_};
   std::function<Response(const Request&)> answer_;
   Request seen_;
   std::unique_ptr<Server> server_;
@@ -129,6 +159,31 @@ TEST(PageProxy, RedirectionsLeadToThePageAndNowhereElse) {
     EXPECT_EQ(leads(other),
               "the page leads to " + other + ", another server, and the proxy shows nothing but the page itself");
   }
+}
+
+TEST(PageProxy, AnHttpsPageIsFetchedByTheNetThatSpeaksTls) {
+  std::string location;
+  Behind page([&](const Request& request) {
+    Response response = TextResponse(302, "gone");
+    if (request.target == "/elsewhere") return TextResponse(200, "jobs");
+    response.headers = {{"Location", location}};
+    return response;
+  });
+  page.scheme = "https://";
+  const auto leads = [&](const std::string& to) {
+    location = to;
+    return page.Leads("/x");
+  };
+  EXPECT_EQ(leads("https://" + page.address() + "/base/jobs"), "/proxy/it/jobs");
+  EXPECT_EQ(leads("/elsewhere"), "jobs");
+  EXPECT_EQ(page.connected(), std::pair(0, 3)) << "what it leads to is asked for in the same way";
+  for (const std::string& other : {"http://" + page.address() + "/base", std::string("https://127.0.0.1/base")}) {
+    EXPECT_EQ(leads(other),
+              "the page leads to " + other + ", another server, and the proxy shows nothing but the page itself");
+  }
+  page.knows_whom_to_trust = false;
+  EXPECT_EQ(leads("/base"), "it is HTTPS, and whom to trust could not be read at the start; the log says why");
+  EXPECT_EQ(page.connected(), std::pair(0, 5)) << "nothing is sent in the clear in its place";
 }
 
 TEST(PageProxy, AddressesThatABrowserReadsOtherwiseLeadNowhere) {

@@ -59,7 +59,7 @@ class OperationAudit : public testing::Test {
     manager_ = std::move(*started);
     http::KnownHosts hosts;
     hosts.any = true;
-    auto web = Web::Start(machine_.loop(), machine_.net(), {"rm", 8088}, hosts, *manager_);
+    auto web = Web::Start(machine_.loop(), {machine_.net()}, {"rm", 8088}, hosts, *manager_);
     EXPECT_TRUE(web.ok());
     web_ = std::move(*web);
   }

@@ -39,20 +39,21 @@ login::WebLoginOptions LoginOptions(ResourceManager& manager) {
 
 }  // namespace
 
-Web::Web(env::Loop& loop, env::Net& net, ResourceManager& manager)
+Web::Web(env::Loop& loop, const http::PageNets& nets, ResourceManager& manager)
     : loop_(loop),
-      net_(net),
+      nets_(nets),
       manager_(manager),
       login_(loop, LoginOptions(manager)),
       questions_(std::make_shared<Questions>(loop)) {
   SurveyWaiting();
 }
 
-base::Result<std::unique_ptr<Web>> Web::Start(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
-                                              http::KnownHosts hosts, ResourceManager& manager) {
-  std::unique_ptr<Web> web(new Web(loop, net, manager));
+base::Result<std::unique_ptr<Web>> Web::Start(env::Loop& loop, const http::PageNets& nets,
+                                              const env::Endpoint& endpoint, http::KnownHosts hosts,
+                                              ResourceManager& manager) {
+  std::unique_ptr<Web> web(new Web(loop, nets, manager));
   base::Result<std::unique_ptr<http::Server>> server = http::Server::Listen(
-      loop, net, endpoint, std::move(hosts),
+      loop, nets.http, endpoint, std::move(hosts),
       [raw = web.get()](http::Request request, Reply reply) { raw->Serve(std::move(request), std::move(reply)); }, {},
       login::VouchOf(manager.options().security.web));
   if (!server.ok()) return server.error();
@@ -72,7 +73,7 @@ base::Status Web::StartProxy(const env::Endpoint& endpoint, http::KnownHosts hos
     reply(http::TextResponse(404, "Here are masters' pages alone: /proxy/APPLICATION/\n"));
   };
   auto server = http::Server::Listen(
-      loop_, net_, endpoint, std::move(hosts),
+      loop_, nets_.http, endpoint, std::move(hosts),
       [this, serve](http::Request request, Reply reply) { login_.Enter(std::move(request), std::move(reply), serve); },
       {}, login::VouchOf(manager_.options().security.web));
   if (!server.ok()) return server.error();

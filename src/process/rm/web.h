@@ -18,6 +18,7 @@
 #include "env/loop.h"
 #include "env/net.h"
 #include "process/http/metrics.h"
+#include "process/http/page_proxy.h"
 #include "process/http/server.h"
 #include "process/http/static_file.h"
 #include "process/login/web_login.h"
@@ -39,20 +40,23 @@ const http::StaticFile* FindWebFile(std::string_view name);
 /// proxy is another site for a browser: masters' pages cannot act with the manager's origin.
 class Web {
  public:
-  static base::Result<std::unique_ptr<Web>> Start(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
-                                                  http::KnownHosts hosts, ResourceManager& manager);
+  /// `nets`: it listens on the first, and fetches masters' pages by both.
+  static base::Result<std::unique_ptr<Web>> Start(env::Loop& loop, const http::PageNets& nets,
+                                                  const env::Endpoint& endpoint, http::KnownHosts hosts,
+                                                  ResourceManager& manager);
   /// Serves /proxy on this port; the web port leads there from now on.
   base::Status StartProxy(const env::Endpoint& endpoint, http::KnownHosts hosts);
   env::Endpoint local() const { return server_->local(); }
 
   /// The same behind a port of somebody else's (web_port.h), who calls Serve.
-  Web(env::Loop& loop, env::Net& net, ResourceManager& manager, const http::Server& port) : Web(loop, net, manager) {
+  Web(env::Loop& loop, const http::PageNets& nets, ResourceManager& manager, const http::Server& port)
+      : Web(loop, nets, manager) {
     port_ = &port;
   }
   void Serve(http::Request request, http::Server::Reply reply);
 
  private:
-  Web(env::Loop& loop, env::Net& net, ResourceManager& manager);
+  Web(env::Loop& loop, const http::PageNets& nets, ResourceManager& manager);
   void Route(const http::Request& request, const http::Server::Reply& reply);
   using Reply = http::Server::Reply;
   using Document = endpoints::rest::Document;
@@ -173,7 +177,7 @@ class Web {
                               const std::string& message);
 
   env::Loop& loop_;
-  env::Net& net_;
+  const http::PageNets nets_;
   ResourceManager& manager_;
   login::WebLogin login_;
   Waiting waiting_;

@@ -41,7 +41,7 @@ void Web::Proxy(const http::Request& request, const Segments& path, const Reply&
   if (path.size() == 1 && rest[0] != '/' && rest[0] != '?') return reply(http::Redirect("/proxy/" + id + "/"));
   auto target = http::ParsePageUrl(url, "the master's page");
   if (!target.ok()) return reply(http::TextResponse(502, target.error().message + "\n"));
-  http::PassOn(loop_, net_, request,
+  http::PassOn(loop_, nets_, request,
                {.page = std::move(*target),
                 .rest = rest,
                 .below = "/proxy/" + id,

@@ -31,8 +31,8 @@ std::string IdOfReferer(const http::Request& request) {
 
 }  // namespace
 
-MasterProxy::MasterProxy(env::Loop& loop, env::Net& net, StandaloneMaster& master, ReverseProxy settings)
-    : loop_(loop), net_(net), master_(master), settings_(std::move(settings)) {}
+MasterProxy::MasterProxy(env::Loop& loop, http::PageNets nets, StandaloneMaster& master, ReverseProxy settings)
+    : loop_(loop), nets_(nets), master_(master), settings_(std::move(settings)) {}
 
 bool MasterProxy::Takes(const http::Request& request) const {
   if (!settings_.on) return false;
@@ -54,7 +54,7 @@ void MasterProxy::Handle(const http::Request& request, const http::Server::Reply
   if (!rest.starts_with('/')) return reply(http::Redirect(below + "/" + rest));
   auto page = http::ParsePageUrl(url, "the page");
   if (!page.ok()) return reply(http::TextResponse(502, page.error().message + "\n"));
-  http::PassOn(loop_, net_, request,
+  http::PassOn(loop_, nets_, request,
                {.page = std::move(*page),
                 .rest = rest,
                 .below = below,

@@ -23,7 +23,7 @@ struct ReverseProxy {
 /// loop's thread; what is on its way outlives this.
 class MasterProxy {
  public:
-  MasterProxy(env::Loop& loop, env::Net& net, StandaloneMaster& master, ReverseProxy settings);
+  MasterProxy(env::Loop& loop, http::PageNets nets, StandaloneMaster& master, ReverseProxy settings);
 
   /// Whether a request is for the proxy: below /proxy/, or for a static file of a page that came through it, which
   /// Spark's pages take for the master's.
@@ -34,7 +34,7 @@ class MasterProxy {
   std::string UrlOf(const std::string& id) const;
 
   env::Loop& loop_;
-  env::Net& net_;
+  const http::PageNets nets_;
   StandaloneMaster& master_;
   const ReverseProxy settings_;
 };

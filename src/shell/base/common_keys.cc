@@ -35,7 +35,7 @@ std::vector<config::Setting> CommonKeys() {
       {"fairlead.tls.certificate", "as ssl-server.xml says", "PEM file that the web ports show"},
       {"fairlead.tls.key", "as ssl-server.xml says", "and the file of its key"},
       {"fairlead.tls.ca", "as ssl-client.xml says, else the machine's",
-       "certificates by which commands trust pages; `--ca`"},
+       "certificates by which commands (`--ca`) trust pages, and `/proxy/` those of masters"},
       {"fairlead.http.hosts", "none",
        "names, or NAME:PORT, under which proxies and gateways show the web ports; `*`: any "
        "([security](security.md#names-of-web-ports))"},

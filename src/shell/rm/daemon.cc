@@ -29,6 +29,7 @@
 #include "shell/rm/replay.h"
 #include "shell/rm/settings.h"
 #include "shell/rm/state_file.h"
+#include "shell/tls/trusting_net.h"
 #include "shell/tls/web_tls.h"
 
 namespace fairlead::shell {
@@ -44,9 +45,10 @@ struct Daemon {
   std::unique_ptr<env::Disk> disk;
   std::unique_ptr<DaemonLog> log;
   std::unique_ptr<env::Store> store;
-  std::unique_ptr<env::Gss> gss;      // null without Kerberos
-  std::unique_ptr<env::Gss> web_gss;  // as HTTP/HOST; null without its key
-  std::unique_ptr<WebTls> web_tls;    // of pages that are HTTPS
+  std::unique_ptr<env::Gss> gss;              // null without Kerberos
+  std::unique_ptr<env::Gss> web_gss;          // as HTTP/HOST; null without its key
+  std::unique_ptr<WebTls> web_tls;            // of pages that are HTTPS
+  std::unique_ptr<TrustingNet> trusting_net;  // for masters' pages that are; null: whom to trust cannot be read
   endpoints::yarn::KerberosLogin kerberos;
   std::unique_ptr<JournalWriter> journal;
   JournalHeader journal_header;  // of a journal that begins with the start
@@ -62,6 +64,7 @@ struct Daemon {
 
   /// On which web ports listen.
   env::Net& WebNet() { return web_tls ? web_tls->net() : *loop; }
+  process::http::PageNets PageNets() { return {WebNet(), trusting_net ? &trusting_net->net() : nullptr}; }
   /// Null while another process leads.
   process::rm::ResourceManager* Acting() { return leadership ? leadership->acting() : manager.get(); }
 };
@@ -301,7 +304,7 @@ base::Status StartAlone(Daemon& daemon, Configuration& configuration, const Sett
   if (!manager.ok()) return manager.error();
   daemon.manager = std::move(*manager);
   base::Result<std::unique_ptr<process::rm::Web>> web =
-      process::rm::Web::Start(*daemon.loop, daemon.WebNet(), settings.web, settings.hosts, *daemon.manager);
+      process::rm::Web::Start(*daemon.loop, daemon.PageNets(), settings.web, settings.hosts, *daemon.manager);
   if (!web.ok()) return web.error();
   daemon.web = std::move(*web);
   return StartProxy(*daemon.log, *daemon.web, settings);
@@ -327,7 +330,7 @@ process::rm::LeadershipOptions Membership(Daemon& daemon, const RmSettings& sett
     return std::move(now->settings.manager);
   };
   options.on_active = [&daemon, &settings](process::rm::ResourceManager& manager) {
-    auto web = std::make_unique<process::rm::Web>(*daemon.loop, daemon.WebNet(), manager, daemon.web_port->server());
+    auto web = std::make_unique<process::rm::Web>(*daemon.loop, daemon.PageNets(), manager, daemon.web_port->server());
     if (const base::Status proxy = StartProxy(*daemon.log, *web, settings); !proxy.ok()) {
       daemon.log->Error("masters' pages have no port of their own", {{"why", proxy.error().message}});
     }
@@ -404,6 +407,8 @@ int RunResourceManager(const RmOptions& options) {
     if (!tls.ok()) return Refuse(tls.error().message, 1);
     daemon.web_tls = std::move(*tls);
   }
+  daemon.trusting_net =
+      TrustingNet::Open(*daemon.loop, *daemon.loop, *daemon.disk, *daemon.log, ReadTrust(configuration->source.conf));
   const std::string profile = settings.manager.profile;  // the start takes the manager's settings
   const std::string wishes = ToString(settings.manager.core.queues.wishes);
   const base::Status started = settings.ha ? StartAsMember(daemon, *configuration, options.settings)

@@ -29,6 +29,7 @@
 #include "shell/spark/spark_home.h"
 #include "shell/spark/standalone_settings.h"
 #include "shell/tls/tls.h"
+#include "shell/tls/trusting_net.h"
 
 namespace fairlead::shell {
 
@@ -224,7 +225,10 @@ int RunStandalone(const SparkMasterOptions& options) {
   if (const base::Status begun = Begin(master, *settings, *loop, *log); !begun.ok()) {
     return Refuse(begun.error().message, 1);
   }
-  const sm::MasterProxy proxy(*loop, *loop, master, settings->proxy);
+  const auto trusting =
+      settings->proxy.on ? TrustingNet::Open(*loop, *loop, *disk, *log, settings->proxy.trust) : nullptr;
+  const http::PageNets nets{*loop, trusting ? &trusting->net() : nullptr};
+  const sm::MasterProxy proxy(*loop, nets, master, settings->proxy);
   sm::MasterPages pages(
       *loop, master, settings->proxy,
       {build.version(), ports.rest_url, build.has_module_proxies(), settings->profile, settings->wishes},

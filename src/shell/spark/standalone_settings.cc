@@ -204,13 +204,14 @@ base::Result<StandaloneMasterSettings> ReadStandaloneMasterSettings(const SparkM
   ReadMasterKeys(keys, build.has_module_proxies(), settings);
   ReadRecovery(keys, settings);
   settings.port_retries = ReadPortRetries(keys);
-  if (const auto front = ReadReverseProxy(keys)) settings.proxy = {true, *front};
+  if (const auto front = ReadReverseProxy(keys)) settings.proxy = {{true, *front}, {}};
   settings.master.security = ReadSparkSecurity(keys);
   settings.page_filter = ReadSparkFilter(keys, "spark.ui.filters");
   settings.rest_filter = ReadSparkFilter(keys, "spark.master.rest.filters");
   auto source = LoadSettings(options.settings);
   if (!source) return source.error();
   settings.tls = ReadPageTls(keys, source->conf, settings.warnings);
+  if (settings.proxy.on) settings.proxy.trust = ReadPageTrust(keys, source->conf);
   ReadRest(keys, host, build.has_module_proxies(), options.rest_port, settings);
   RefuseUnsupported(keys);
   if (!keys.error().empty()) return base::Error{keys.error()};

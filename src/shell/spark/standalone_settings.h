@@ -23,11 +23,16 @@ namespace fairlead::shell {
 /// spark.deploy.recoveryMode.
 enum class RecoveryMode : uint8_t { kNone, kFilesystem, kRocksDb, kZooKeeper };
 
+/// spark.ui.reverseProxy, .reverseProxyUrl; and whom it trusts where pages are HTTPS.
+struct TrustingProxy : process::spark_master::ReverseProxy {
+  TlsFiles trust;
+};
+
 struct StandaloneMasterSettings {
   process::spark_master::SparkMasterSettings master;
   process::spark_master::StandaloneSettings cluster;
   process::spark_master::MasterOrders orders;
-  process::spark_master::ReverseProxy proxy;  // spark.ui.reverseProxy, .reverseProxyUrl
+  TrustingProxy proxy;
   env::Endpoint web;
   int port_retries = 0;                                   // spark.port.maxRetries: of the page's port and the REST port
   process::http::KnownHosts hosts;                        // under which names the web ports are served

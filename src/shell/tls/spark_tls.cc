@@ -8,6 +8,7 @@ namespace {
 
 constexpr const char* kOwnCertificate = "fairlead.tls.certificate";
 constexpr const char* kOwnKey = "fairlead.tls.key";
+constexpr const char* kOwnAuthorities = "fairlead.tls.ca";
 constexpr int64_t kTlsPortMax = 65535;
 
 /// One of the keys below spark.ssl.standalone, else below spark.ssl where that is enabled.
@@ -26,6 +27,11 @@ class TlsKeys {
   SparkKeys& keys_;
   const bool general_;
 };
+
+/// A key of Fairlead, of the configuration or of Spark's properties.
+std::string OwnValue(SparkKeys& keys, const config::HadoopConf& conf, const char* key) {
+  return conf.IsSet(key) ? conf.String(key) : keys.Own(key);
+}
 
 /// What a store or PEM files are read by.
 void ReadKeyFiles(SparkKeys& keys, const TlsKeys& tls, const std::string& certificate, const std::string& key,
@@ -62,12 +68,11 @@ uint16_t PageTls::PortBeside(uint16_t plain) const {
 
 std::optional<PageTls> ReadPageTls(SparkKeys& keys, const config::HadoopConf& conf,
                                    std::vector<std::string>& warnings) {
-  const auto own = [&](const char* key) { return conf.IsSet(key) ? conf.String(key) : keys.Own(key); };
-  const std::string certificate = own(kOwnCertificate);
+  const std::string certificate = OwnValue(keys, conf, kOwnCertificate);
   const TlsKeys tls(keys);
   if (!keys.Bool("spark.ssl.standalone.enabled", tls.general() || !certificate.empty())) return std::nullopt;
   PageTls page;
-  ReadKeyFiles(keys, tls, certificate, own(kOwnKey), page.files);
+  ReadKeyFiles(keys, tls, certificate, OwnValue(keys, conf, kOwnKey), page.files);
   page.files.enabled = tls.Text("enabledAlgorithms");
   constexpr const char* kPageTlsPort = "spark.ssl.standalone.port";
   if (keys.Has(kPageTlsPort)) page.port = static_cast<uint16_t>(keys.Int(kPageTlsPort, 0, 0, kTlsPortMax));
@@ -80,6 +85,24 @@ std::optional<PageTls> ReadPageTls(SparkKeys& keys, const config::HadoopConf& co
     warnings.push_back(tls.KeyOf("protocol") + "=" + protocol + " changes nothing: TLS 1.2 and 1.3 are spoken");
   }
   return page;
+}
+
+TlsFiles ReadPageTrust(SparkKeys& keys, const config::HadoopConf& conf) {
+  TlsFiles files;
+  files.keys.location = std::string("spark.") + kOwnAuthorities;
+  std::string path = OwnValue(keys, conf, kOwnAuthorities);
+  if (path.empty()) {
+    const TlsKeys tls(keys);
+    for (const char* name : {"trustStore", "trustStorePassword"}) {
+      if (tls.Text(name).starts_with("${"))
+        keys.Refuse(tls.KeyOf(name), "is not filled in here: write the value itself");
+    }
+    files.keys = {tls.KeyOf("trustStore"), tls.KeyOf("trustStorePassword"), ""};
+    files.password = tls.Text("trustStorePassword");
+    path = tls.Text("trustStore");
+  }
+  if (!path.empty()) files.paths = {path};
+  return files;
 }
 
 }  // namespace fairlead::shell

@@ -26,4 +26,8 @@ struct PageTls {
 /// of `keys`; what changes nothing here is a warning.
 std::optional<PageTls> ReadPageTls(SparkKeys& keys, const config::HadoopConf& conf, std::vector<std::string>& warnings);
 
+/// Whom a Master trusts that fetches others' pages: fairlead.tls.ca, of `conf` or of Spark's properties, else
+/// spark.ssl.standalone.trustStore and .trustStorePassword, else spark.ssl.*; no paths: whom this machine trusts.
+TlsFiles ReadPageTrust(SparkKeys& keys, const config::HadoopConf& conf);
+
 }  // namespace fairlead::shell

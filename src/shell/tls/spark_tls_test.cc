@@ -89,5 +89,29 @@ TEST(SparkTls, WhatIsNotHonouredIsSaid) {
   EXPECT_THAT(ReadThese(properties).error, HasSubstr("spark.ssl.standalone.needClientAuth: true is not supported"));
 }
 
+std::string TrustIn(const SparkProperties& properties, const config::HadoopConf& conf = config::HadoopConf()) {
+  SparkKeys keys(properties);
+  const TlsFiles files = ReadPageTrust(keys, conf);
+  return (files.paths.empty() ? "" : files.paths.front()) + "," + files.password + "," + files.keys.location +
+         keys.error();
+}
+
+TEST(SparkTls, WhomAMasterTrustsWhosePagesItFetches) {
+  SparkProperties properties;
+  EXPECT_EQ(TrustIn(properties), ",,spark.ssl.standalone.trustStore") << "whom this machine trusts";
+  properties = {
+      {"spark.ssl.enabled", "true"}, {"spark.ssl.trustStore", "/all.jks"}, {"spark.ssl.trustStorePassword", "all"}};
+  EXPECT_EQ(TrustIn(properties), "/all.jks,all,spark.ssl.trustStore");
+  properties["spark.ssl.standalone.trustStore"] = "/own.jks";
+  EXPECT_EQ(TrustIn(properties), "/own.jks,all,spark.ssl.standalone.trustStore");
+  properties["spark.ssl.standalone.trustStorePassword"] = "${env:PASSWORD}";
+  EXPECT_THAT(TrustIn(properties), HasSubstr("spark.ssl.standalone.trustStorePassword: is not filled in here"));
+  properties["spark.fairlead.tls.ca"] = "/ca.pem";
+  EXPECT_EQ(TrustIn(properties), "/ca.pem,,spark.fairlead.tls.ca");
+  config::HadoopConf conf;
+  conf.Set("fairlead.tls.ca", "/set.pem");
+  EXPECT_EQ(TrustIn(properties, conf), "/set.pem,,spark.fairlead.tls.ca");
+}
+
 }  // namespace
 }  // namespace fairlead::shell

@@ -142,7 +142,7 @@ base::Result<std::shared_ptr<env::Tls>> OpenServerTls(const TlsFiles& files, env
   return tls;
 }
 
-base::Result<std::shared_ptr<env::Tls>> OpenClientTls(const HadoopConf& conf, env::Disk& disk) {
+TlsFiles ReadTrust(const HadoopConf& conf) {
   const std::string prefix = kTruststore;
   TlsFiles files;
   files.keys.location = kAuthorities;
@@ -152,14 +152,22 @@ base::Result<std::shared_ptr<env::Tls>> OpenClientTls(const HadoopConf& conf, en
     files.password = Value(conf, files.keys.password);
     path = Value(conf, files.keys.location);
   }
-  if (path.empty()) return env_openssl::MakeClientTls({});
-  files.paths = {path};
+  if (!path.empty()) files.paths = {path};
+  return files;
+}
+
+base::Result<std::shared_ptr<env::Tls>> OpenTrust(const TlsFiles& files, env::Disk& disk) {
+  if (files.paths.empty()) return env_openssl::MakeClientTls({});
   const auto authorities = ReadFiles(files.paths, disk, {files.password, ""});
   if (!authorities.ok()) return Explained(files, authorities.error());
   if (authorities->chain.empty() && authorities->trusted.empty()) {
-    return Explained(files, {path + " holds no certificate that could be trusted"});
+    return Explained(files, {files.paths.front() + " holds no certificate that could be trusted"});
   }
   return env_openssl::MakeClientTls(*authorities);
+}
+
+base::Result<std::shared_ptr<env::Tls>> OpenClientTls(const HadoopConf& conf, env::Disk& disk) {
+  return OpenTrust(ReadTrust(conf), disk);
 }
 
 }  // namespace fairlead::shell

@@ -44,7 +44,11 @@ TlsFiles ReadServerTls(const config::HadoopConf& conf, const std::string& asked 
 
 /// Whether clients trust what a file says, because pages are HTTPS or fairlead.tls.ca is set.
 bool TrustsByFile(const config::HadoopConf& conf);
-/// What a client trusts: fairlead.tls.ca, else ssl.client.truststore.*, else what this machine trusts.
+/// Where it stands what a client trusts: fairlead.tls.ca, else ssl.client.truststore.*; no paths: what this machine
+/// trusts.
+TlsFiles ReadTrust(const config::HadoopConf& conf);
+base::Result<std::shared_ptr<env::Tls>> OpenTrust(const TlsFiles& files, env::Disk& disk);
+/// Both.
 base::Result<std::shared_ptr<env::Tls>> OpenClientTls(const config::HadoopConf& conf, env::Disk& disk);
 
 /// Reads the files into what a port shows.

@@ -113,7 +113,7 @@ class Callers {
   void Start() {
     Must(cluster_.Start().ok());
     auto web =
-        process::rm::Web::Start(cluster_.rm_host().loop(), cluster_.rm_host().net(), {"rm", 8088}, {}, cluster_.rm());
+        process::rm::Web::Start(cluster_.rm_host().loop(), {cluster_.rm_host().net()}, {"rm", 8088}, {}, cluster_.rm());
     Must(web.ok());
     web_ = std::move(*web);
   }
