@@ -86,8 +86,8 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "engine/kernels": "engine/io engine/plan engine/records engine/shuffle",
     "engine/history": "base engine/io engine/plan engine/records env process/driver wire/json",
     "engine/driver":
-        "base endpoints/yarn engine/history engine/io engine/plan engine/records engine/settings env env_posix "
-        "process/driver process/http",
+        "base endpoints/yarn engine/history engine/io engine/plan engine/records engine/settings env env_openssl env_posix "
+        "process/driver process/http process/tls",
     "engine/run":
         "base endpoints/yarn engine/driver engine/history engine/io engine/plan engine/records engine/settings engine/shuffle "
         "env env_posix model process/executor process/shuffle tasks wire/engine wire/hadoop_rpc "

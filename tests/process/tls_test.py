@@ -102,6 +102,35 @@ class Pages(unittest.TestCase):
         shown = self.run_fairlead("logs", application, "--file", "prelaunch.out", "--ca", self.cluster.tls.certificate)
         self.assertEqual(shown.returncode, 0, shown.stderr)
 
+    def page_of_driver(self, certificates, says):
+        """What the proxy shows of a running driver whose page has this certificate."""
+        words = [peers.BINARY, "submit", "--hadoop-conf", self.cluster.conf, "--ca", self.cluster.tls.certificate, "--detach", "--json", "--executor-memory", "256",
+                 "--conf", f"fairlead.tls.certificate={certificates.certificate}", "--conf", f"fairlead.tls.key={certificates.key}", BUILD / "tests/engine_faults",
+                 "slow", certificates.directory / "lines"]
+        job = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=60)
+        self.assertEqual(job.returncode, 0, job.stderr)
+        application = json.loads(job.stdout)["id"]
+        self.addCleanup(self.run_fairlead, "kill", application, "--ca", self.cluster.tls.certificate)
+        page = self.cluster.page(f"/proxy/{application}/running.json")
+        self.cluster.wait(lambda: says in self.trusting(page).stdout, f"'{says}' on the driver's page", 60)
+        return application, self.trusting(page).stdout
+
+    def test_a_drivers_page_is_https_and_shown_by_the_proxy(self):
+        application, shown = self.page_of_driver(self.masters, "HTTP/1.1 200")
+        self.assertIn("application/json", shown)
+        [attempt] = self.cluster.get(f"/ws/v1/cluster/apps/{application}/appattempts")["appAttempts"]["appAttempt"]
+        page = self.cluster.get(f"/ws/v1/cluster/apps/{application}/appattempts/{attempt['appAttemptId']}")["originalTrackingUrl"]
+        self.assertRegex(page, r"^https://localhost:\d+$")
+        direct = self.curl(page + "/running.json", "--cacert", self.masters.certificate)
+        self.assertRegex(direct.stdout, f"(?s)^HTTP/1.1 302.*/proxy/{application}/running.json", "others than the proxy are led to it")
+        self.assertIn("This port speaks TLS alone", self.curl(page.replace("https", "http")).stdout)
+
+    def test_a_driver_whom_the_manager_does_not_trust_is_not_shown(self):
+        """And nothing is asked of it in the clear."""
+        (self.cluster.directory / "stranger").mkdir()
+        _, told = self.page_of_driver(tls.Certificates(self.cluster.directory / "stranger"), "HTTP/1.1 502")
+        self.assertIn("the certificate of localhost is not trusted: self-signed certificate", told)
+
     def test_commands_trust_by_ca(self):
         refused = self.run_fairlead("queues")
         self.assertEqual(refused.returncode, 1, refused.stderr)

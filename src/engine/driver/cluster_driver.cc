@@ -14,6 +14,7 @@
 #include "endpoints/yarn/credentials.h"
 #include "engine/driver/driver_page.h"
 #include "engine/driver/driver_session.h"
+#include "engine/driver/page_tls.h"
 #include "engine/driver/progress.h"
 #include "engine/driver/signals.h"
 #include "engine/history/event_log.h"
@@ -21,6 +22,7 @@
 #include "engine/io/job_files.h"
 #include "engine/records/errors.h"
 #include "engine/settings/spark_settings.h"
+#include "env_posix/posix_loop.h"
 #include "process/driver/executor_fleet.h"
 
 namespace fairlead::engine {
@@ -105,6 +107,7 @@ class Cluster {
  private:
   /// The page's URL; empty when it could not be had.
   std::string StartPage();
+  base::Status ListenForPage(const std::string& log_path);
   pd::ExecutorLaunch MakeLaunch(const env::Endpoint& driver);
   void MergeShuffles();
 
@@ -114,6 +117,7 @@ class Cluster {
   std::string secret_;
   std::unique_ptr<Progress> progress_;
   std::unique_ptr<EventLog> log_;
+  std::unique_ptr<PageTls> page_tls_;  // null: the page is HTTP
   std::unique_ptr<DriverPage> page_;
   std::unique_ptr<pd::ExecutorFleet> fleet_;
 };
@@ -190,14 +194,26 @@ std::string Cluster::StartPage() {
   const std::string path = EventLogPath(settings_.event_log_directory);
   log_ = std::make_unique<EventLog>(session_.loop(), session_.driver(), path, settings_.application_id, settings_.name);
   session_.driver().AddListener(log_.get());
-  auto page = DriverPage::Listen(session_.loop(), session_.loop(), {container_.host, 0}, log_->history(),
-                                 DriverPage::LogOfFile(path), container_.proxy);
-  if (!page) {
-    std::fprintf(stderr, "no page of the driver: %s\n", page.error().message.c_str());
+  if (const base::Status listens = ListenForPage(path); !listens.ok()) {
+    std::fprintf(stderr, "no page of the driver: %s\n", listens.error().message.c_str());
     return {};
   }
-  page_ = std::move(*page);
   return page_->url();
+}
+
+/// Who asked for HTTPS gets no page by HTTP in its place.
+base::Status Cluster::ListenForPage(const std::string& log_path) {
+  env_posix::PosixLoop& loop = session_.loop();
+  const auto disk = env_posix::MakePosixDisk();
+  auto tls = PageTls::Open(loop, loop, *disk, settings_.spark);
+  if (!tls.ok()) return tls.error();
+  page_tls_ = std::move(*tls);
+  env::Net& net = page_tls_ ? page_tls_->net() : loop;
+  auto page = DriverPage::Listen(loop, net, {container_.host, 0}, log_->history(), DriverPage::LogOfFile(log_path),
+                                 container_.proxy, page_tls_ != nullptr);
+  if (!page.ok()) return page.error();
+  page_ = std::move(*page);
+  return {};
 }
 
 void Cluster::Stop(const std::string& reason) {
@@ -216,6 +232,7 @@ void Cluster::Finish(const std::string& error, std::function<void()> done) {
 Cluster::~Cluster() {
   session_.OnLoop([this] {
     page_.reset();
+    page_tls_.reset();
     if (fleet_) fleet_->Close();
   });
   session_.Stop();

@@ -76,7 +76,7 @@ DriverPage::Log DriverPage::LogOfText(std::string text) {
 base::Result<std::unique_ptr<DriverPage>> DriverPage::Listen(env::Loop& loop, env::Net& net,
                                                              const env::Endpoint& endpoint,
                                                              const history::History& history, Log log,
-                                                             std::optional<Proxy> proxy) {
+                                                             std::optional<Proxy> proxy, bool https) {
   http::KnownHosts hosts;
   for (const std::string& name : env_posix::OwnHostNames()) hosts.AddName(name);
   hosts.AddName(endpoint.host);
@@ -91,6 +91,8 @@ base::Result<std::unique_ptr<DriverPage>> DriverPage::Listen(env::Loop& loop, en
   if (!server) return server.error();
   auto page = std::make_unique<DriverPage>();
   page->server_ = std::move(*server);
+  const env::Endpoint at = page->server_->local();
+  page->url_ = https ? "https://" + env::Endpoint{endpoint.host, at.port}.ToString() : "http://" + at.ToString();
   return page;
 }
 

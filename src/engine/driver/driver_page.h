@@ -33,14 +33,17 @@ class DriverPage {
     std::string secret;
   };
 
-  /// The history must outlive the page. `proxy`: none: whoever asks sees the page.
+  /// The history must outlive the page. `proxy`: none: whoever asks sees the page. `https`: `net` speaks TLS.
   static base::Result<std::unique_ptr<DriverPage>> Listen(env::Loop& loop, env::Net& net, const env::Endpoint& endpoint,
                                                           const history::History& history, Log log,
-                                                          std::optional<Proxy> proxy = std::nullopt);
-  std::string url() const { return "http://" + server_->local().ToString(); }
+                                                          std::optional<Proxy> proxy = std::nullopt,
+                                                          bool https = false);
+  /// By HTTPS the host is the endpoint's as it was said: the certificate names it.
+  const std::string& url() const { return url_; }
 
  private:
   std::unique_ptr<process::http::Server> server_;
+  std::string url_;
 };
 
 }  // namespace fairlead::engine

@@ -93,6 +93,12 @@ TEST(SparkSettings, WhatIsWrongIsRefusedByNameAndChangesNothing) {
        "one bad node fails the job"},
   };
   for (const auto& [settings, message] : cases) EXPECT_EQ(ErrorOf(settings), message);
+  EXPECT_EQ(ErrorOf({{"fairlead.tls.certificate", "page.crt"}}),
+            "fairlead.tls.certificate is 'page.crt': write the whole path, from / on: the file is one of the machine "
+            "that runs the driver");
+  EXPECT_EQ(ErrorOf({{"fairlead.tls.key", "/page.key"}}),
+            "fairlead.tls.key is the key of a certificate; set fairlead.tls.certificate, too");
+  EXPECT_EQ(ErrorOf({{"fairlead.tls.certificate", "/page.crt"}, {"fairlead.tls.key", "/page.key"}}), "");
   tasks::Config config;
   EXPECT_FALSE(ApplySparkSettings({{"spark.locality.wait", "1s"}, {"spark.scheduler.mode", "x"}}, config).ok());
   EXPECT_EQ(config.locality.wait_node, Duration::Seconds(3));

@@ -149,6 +149,11 @@ Status SetAuthCipher(Text text, Config& c) {
 
 Status Elsewhere(Text, Config&) { return {}; }
 
+Status FileOfNode(Text text, Config&) {
+  if (text.starts_with('/')) return {};
+  return Error{"write the whole path, from / on: the file is one of the machine that runs the driver"};
+}
+
 struct Row {
   std::string_view name;
   std::string_view meaning;
@@ -168,6 +173,11 @@ constexpr Row kRows[] = {
     {"fairlead.shuffle.merge",
      "auto, on or off: which shuffles are [merged](engine.md#merged-shuffles) by nodes' services", SetMerge,
      FL_SAID("auto")},
+    {kPageCertificate,
+     "the driver's page is [HTTPS](tls.md#pages-of-drivers), and shows this PEM file of the machine that runs the "
+     "driver",
+     FileOfNode, FL_SAID("none")},
+    {kPageKey, "and the file of its key", FileOfNode, FL_SAID("in the same file")},
     {"spark.authenticate", "executors show the nodes' shuffle services a secret", FL_FLAG(authenticate)},
     {"spark.authenticate.enableSaslEncryption", "what SASL has authenticated is encrypted",
      FL_FLAG(security.encrypt_sasl)},
@@ -277,6 +287,11 @@ Status Check(const Config& config) {
   return {};
 }
 
+Status CheckPage(const std::map<std::string, std::string>& settings) {
+  if (!settings.contains(kPageKey) || settings.contains(kPageCertificate)) return {};
+  return Error{std::string(kPageKey) + " is the key of a certificate; set " + kPageCertificate + ", too"};
+}
+
 Status Apply(const std::map<std::string, std::string>& settings, Config& config) {
   for (const auto& [name, value] : settings) {
     const auto* const row =
@@ -286,6 +301,7 @@ Status Apply(const std::map<std::string, std::string>& settings, Config& config)
       return Error{name + " is '" + value + "': " + set.error().message};
     }
   }
+  if (const Status page = CheckPage(settings); !page.ok()) return page;
   return Check(config);
 }
 

@@ -38,6 +38,10 @@ inline constexpr const char* kHadoopFileSystems = "spark.kerberos.access.hadoopF
 /// A file that tells executors the load of their hosts instead of their meters (engine/run/host_load.h).
 inline constexpr const char* kLoadFile = "fairlead.locality.loadFile";
 
+/// PEM files by which the driver's page is HTTPS (engine/driver/page_tls.h).
+inline constexpr const char* kPageCertificate = "fairlead.tls.certificate";
+inline constexpr const char* kPageKey = "fairlead.tls.key";
+
 /// Whether the blocks of shuffles are merged by the nodes' shuffle services (fairlead.shuffle.merge).
 base::Result<tasks::MergeWhen> MakeMergeWhen(const JobSettings& settings);
 
