@@ -91,6 +91,8 @@ class Moment {
     for (const process::rm::NodeRow& node : nodes_) reports.push_back(process::rm::ReportOf(node));
     return reports;
   }
+  /// As /fairlead/v1/nodes, without what operators have announced.
+  ordered_json NodesKnown() const { return JsonOf(process::rm::NodesOf({}, nodes_)); }
   ordered_json Queues() const {
     return JsonOf(process::rm::QueuesOf(replay_.machine()->scheduler().GetQueues(), *core_.queues()));
   }
@@ -367,7 +369,7 @@ int ShowMoment(const PastOptions& options) {
   if (!options.why.empty()) return ShowWhy(moment, options);
   if (!options.document.empty()) return ShowDocument(**replay, *at, options.document);
   if (options.nodes) {
-    PrintNodes(moment.Nodes(), options.json);
+    PrintNodes(moment.Nodes(), options.json, "http://", moment.NodesKnown());
   } else if (options.queues) {
     PrintQueues(moment.Queues(), options.json);
   } else if (options.apps) {
