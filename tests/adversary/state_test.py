@@ -75,8 +75,9 @@ class State(unittest.TestCase):
         ready = {"rm": "the resource manager is ready", "nm": "node agent starts", "shuffle": "Serving shuffle blocks"}[name]
         deadline = time.monotonic() + SECONDS
         while time.monotonic() < deadline:
-            text = log.read_text()
-            if daemon.poll() is not None:
+            ended = daemon.poll() is not None
+            text = log.read_text()  # after that: its last words are there
+            if ended:
                 self.assertEqual(daemon.returncode, 1, text)
                 return text
             if ready in text:
