@@ -50,6 +50,14 @@ struct Echo : env::StreamHandler {
   }
 };
 
+/// Writes, and wants to know when that is mostly taken.
+struct DrainedWriter : env::StreamHandler {
+  void OnData(std::string_view) override {}
+  void OnClosed(const std::string& reason) override { ADD_FAILURE() << reason; }
+  void OnDrained() override { drained(); }
+  std::function<void()> drained;
+};
+
 TEST(PosixLoop, TimersRunInOrderAndCancelledOnesDoNot) {
   const auto loop = MakePosixLoop();
   std::vector<int> order;
@@ -390,12 +398,7 @@ TEST(PosixNet, AReaderThatGoesAwayInMidFileEndsItsConnectionOnly) {
 }
 
 TEST(PosixNet, ALoweredHighWaterStillLeadsToOnDrained) {
-  struct Writer : env::StreamHandler {
-    void OnData(std::string_view) override {}
-    void OnClosed(const std::string& reason) override { ADD_FAILURE() << reason; }
-    void OnDrained() override { drained(); }
-    std::function<void()> drained;
-  } writer;
+  DrainedWriter writer;
   const auto loop = MakePosixLoop();
   Echo client;
   client.echo = false;
@@ -427,12 +430,7 @@ TEST(PosixNet, ALoweredHighWaterStillLeadsToOnDrained) {
 
 /// A large answer whose last bytes are left counts those alone, and goes for nobody else's.
 TEST(PosixNet, WhatIsSentAlreadyIsNotLeftToSend) {
-  struct Writer : env::StreamHandler {
-    void OnData(std::string_view) override {}
-    void OnClosed(const std::string& reason) override { ADD_FAILURE() << reason; }
-    void OnDrained() override { drained(); }
-    std::function<void()> drained;
-  } writer;
+  DrainedWriter writer;
   const auto loop = MakePosixLoop();
   Echo reader;
   reader.echo = false;
