@@ -1,5 +1,8 @@
 #include "engine/driver/page_tls.h"
 
+#include <filesystem>
+#include <system_error>
+
 #include "engine/settings/spark_settings.h"
 #include "env_openssl/openssl_tls.h"
 
@@ -23,6 +26,10 @@ base::Result<std::unique_ptr<PageTls>> PageTls::Open(env::Loop& loop, env::Net& 
   for (const char* name : {kPageCertificate, kPageKey}) {
     const auto path = settings.find(name);
     if (path == settings.end()) continue;  // the certificate's file has the key, too
+    std::error_code unknown;
+    if (std::filesystem::is_fifo(path->second, unknown)) {
+      return Named({path->second + " is a pipe, for which a driver would wait"});
+    }
     const base::Result<std::string> read = disk.ReadFile(path->second, kFileMost);
     if (!read.ok()) return Named(read.error());
     pem += *read;
