@@ -6,6 +6,8 @@
 #include <openssl/pkcs12.h>
 #include <openssl/provider.h>
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "wire/jks/jks.h"
@@ -18,6 +20,7 @@ using BioPtr = std::unique_ptr<BIO, Freeing<BIO_free>>;
 using ProviderPtr = std::unique_ptr<OSSL_PROVIDER, Freeing<OSSL_PROVIDER_unload>>;
 using Pkcs12Ptr = std::unique_ptr<PKCS12, Freeing<PKCS12_free>>;
 
+constexpr uint64_t kFileMost = uint64_t{16} << 20;
 constexpr size_t kCertificatesMax = 2000;  // Java's own list of authorities has some 150
 
 const unsigned char* Bytes(std::string_view text) { return reinterpret_cast<const unsigned char*>(text.data()); }
@@ -131,6 +134,19 @@ base::Result<Certificates> ReadCertificates(const std::string& name, std::string
   if (bytes.starts_with('\x30')) return ReadPkcs12(name, bytes, passwords.store);
   return base::Error{name + " is neither PEM nor PKCS#12 nor JKS; 'keytool -importkeystore -srckeystore " + name +
                      " -destkeystore " + name + ".p12 -deststoretype PKCS12' makes one that is"};
+}
+
+base::Result<Certificates> ReadCertificateFiles(const std::vector<std::string>& paths, env::Disk& disk,
+                                                const StorePasswords& passwords) {
+  std::string bytes;
+  for (const std::string& path : paths) {
+    std::error_code unknown;
+    if (std::filesystem::is_fifo(path, unknown)) return base::Error{path + " is a pipe; write its bytes to a file"};
+    const base::Result<std::string> read = disk.ReadFile(path, kFileMost);
+    if (!read.ok()) return read.error();
+    bytes += *read;
+  }
+  return ReadCertificates(paths.front(), bytes, passwords);
 }
 
 }  // namespace fairlead::env_openssl

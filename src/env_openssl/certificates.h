@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "env/disk.h"
 
 namespace fairlead::env_openssl {
 
@@ -41,6 +42,11 @@ inline constexpr int kStorePassword = -1, kKeyPassword = -2;  // no errno has th
 /// none of them. In JKS and PKCS#12 the first private key counts.
 base::Result<Certificates> ReadCertificates(const std::string& name, std::string_view bytes,
                                             const StorePasswords& passwords);
+
+/// The same of the files at `paths`, 16 MiB each at most, one behind the other; the first one's path is the name. A
+/// pipe is an error: whoever opens one waits. Files are read, so it blocks.
+base::Result<Certificates> ReadCertificateFiles(const std::vector<std::string>& paths, env::Disk& disk,
+                                                const StorePasswords& passwords);
 
 /// What OpenSSL says of its last failure; empties its list.
 std::string LastFailure();

@@ -21,7 +21,7 @@ TEST(PageTlsTest, FilesThatAreNoneAreRefusedByName) {
   };
   ASSERT_EQ(::mkfifo((directory / "pipe").c_str(), 0600), 0);
   ASSERT_TRUE(disk->WriteFileAtomically(directory / "junk", std::string(100, '\xff')).ok());
-  EXPECT_THAT(why(directory / "pipe"), testing::HasSubstr("pipe is a pipe, for which a driver would wait"));
+  EXPECT_THAT(why(directory / "pipe"), testing::HasSubstr("pipe is a pipe; write its bytes to a file"));
   EXPECT_THAT(why(directory / "junk"), testing::HasSubstr(kPageCertificate));
   EXPECT_THAT(why(directory / "absent"), testing::HasSubstr(kPageCertificate));
   const auto none = PageTls::Open(*loop, *loop, *disk, {});

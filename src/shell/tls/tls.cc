@@ -23,7 +23,6 @@ constexpr char kServersTrust[] = "ssl.server.truststore.";
 constexpr char kReload[] = "ssl.server.stores.reload.interval";
 constexpr char kTruststore[] = "ssl.client.truststore.";
 constexpr char kClients[] = "hadoop.ssl.require.client.cert";
-constexpr uint64_t kFileMost = uint64_t{16} << 20;
 
 std::string Value(const HadoopConf& conf, const std::string& key) { return conf.IsSet(key) ? conf.String(key) : ""; }
 
@@ -61,17 +60,6 @@ void ReadReloading(const HadoopConf& conf, TlsFiles& out) {
                            "are looked at is " +
                            kReload);
   }
-}
-
-base::Result<env_openssl::Certificates> ReadFiles(const std::vector<std::string>& paths, env::Disk& disk,
-                                                  const env_openssl::StorePasswords& passwords) {
-  std::string bytes;
-  for (const std::string& path : paths) {
-    const base::Result<std::string> read = disk.ReadFile(path, kFileMost);
-    if (!read.ok()) return read.error();
-    bytes += *read;
-  }
-  return env_openssl::ReadCertificates(paths.front(), bytes, passwords);
 }
 
 }  // namespace
@@ -135,7 +123,7 @@ TlsFiles ReadServerTls(const HadoopConf& conf, const std::string& asked) {
 }
 
 base::Result<std::shared_ptr<env::Tls>> OpenServerTls(const TlsFiles& files, env::Disk& disk) {
-  const auto own = ReadFiles(files.paths, disk, {files.password, files.key_password});
+  const auto own = env_openssl::ReadCertificateFiles(files.paths, disk, {files.password, files.key_password});
   if (!own.ok()) return Explained(files, own.error());
   auto tls = env_openssl::MakeServerTls(*own, {files.enabled, files.excluded});
   if (!tls.ok()) return Explained(files, {files.paths.front() + ": " + tls.error().message});
@@ -158,7 +146,7 @@ TlsFiles ReadTrust(const HadoopConf& conf) {
 
 base::Result<std::shared_ptr<env::Tls>> OpenTrust(const TlsFiles& files, env::Disk& disk) {
   if (files.paths.empty()) return env_openssl::MakeClientTls({});
-  const auto authorities = ReadFiles(files.paths, disk, {files.password, ""});
+  const auto authorities = env_openssl::ReadCertificateFiles(files.paths, disk, {files.password, ""});
   if (!authorities.ok()) return Explained(files, authorities.error());
   if (authorities->chain.empty() && authorities->trusted.empty()) {
     return Explained(files, {files.paths.front() + " holds no certificate that could be trusted"});
