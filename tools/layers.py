@@ -98,6 +98,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
         "engine/shuffle",
     "fairlead": "engine/api engine/records",
     "sim/devices": "base",
+    "sim/drivers": "base config process/spark_master profiles scheduler/spark_standalone",
     "sim/executors": "base scheduler/shared wire/json",
     "sim/rigid": "base",
     "sim/stages": "base tasks",

@@ -7,6 +7,7 @@
 #include "progress.h"
 #include "sim/cluster/fault_run.h"
 #include "sim/standalone/standalone_faults.h"
+#include "sim_drivers.h"
 #include "sim_stages.h"
 #include "sim_trace.h"
 #include "table.h"
@@ -126,6 +127,7 @@ void AddSim(CLI::App& app, int& exit_code) {
   sim->require_subcommand(1);
   AddSimTraces(*sim, exit_code);
   AddSimStages(*sim, exit_code);
+  AddSimDrivers(*sim, exit_code);
   CLI::App* faults = sim->add_subcommand(
       "faults",
       "Jobs on a small cluster while connections break and machines crash, by seed; invariants after every step");

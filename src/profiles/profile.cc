@@ -91,6 +91,17 @@ std::string Section(const Profile& profile) {
          config::Markdown(profile.settings());
 }
 
+void SetForDrivers(config::HadoopConf& conf) {
+  constexpr std::pair<const char*, const char*> kKeys[] = {{"yarn.scheduler.minimum-allocation-mb", "1"},
+                                                           {"yarn.scheduler.increment-allocation-mb", "1"},
+                                                           {"yarn.scheduler.maximum-allocation-mb", "2147483647"},
+                                                           {"yarn.scheduler.maximum-allocation-vcores", "2147483647"},
+                                                           {kWishesKey, "none"}};
+  for (const auto& [key, value] : kKeys) {
+    if (!conf.IsSet(key)) conf.Set(key, value);
+  }
+}
+
 base::Result<Maker> Read(std::string_view name, const config::HadoopConf& conf, const model::QueueTree& queues) {
   const Profile* profile = Find(name);
   if (profile == nullptr) {

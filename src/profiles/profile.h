@@ -103,4 +103,9 @@ base::Result<Maker> Read(std::string_view name, const config::HadoopConf& conf, 
 inline constexpr char kWishesKey[] = "fairlead.scheduler.wishes";
 base::Result<model::Wishes> ReadWishes(std::string_view profile, const config::HadoopConf& conf);
 
+/// Sets what `fairlead` has where drivers at spark:// ask for executors, where `conf` does not say it: sizes are
+/// neither rounded nor bounded, and no wish is on. What such a driver waits for is not what it has left to do, so
+/// `small-jobs` would order by a number that says nothing (`fairlead sim drivers`).
+void SetForDrivers(config::HadoopConf& conf);
+
 }  // namespace fairlead::profiles

@@ -70,7 +70,8 @@ TEST(StandaloneKeysTest, TheMasterSaysWhichProfileAndWishesAreOn) {
   EXPECT_THAT(about("", ""), testing::AllOf(testing::HasSubstr(R"("profile": "spark-standalone")"),
                                             testing::HasSubstr(R"("wishes": "none")")));
   EXPECT_THAT(about("fairlead", ""), testing::AllOf(testing::HasSubstr(R"("profile": "fairlead")"),
-                                                    testing::HasSubstr(R"("wishes": "small-jobs,park-masters")")));
+                                                    testing::HasSubstr(R"("wishes": "none")")));
+  EXPECT_THAT(about("fairlead", "small-jobs"), testing::HasSubstr(R"("wishes": "small-jobs")"));
   EXPECT_THAT(about("fairlead", "measured-load,overcommit"), testing::HasSubstr(R"("wishes": "measured-load")"));
 }
 

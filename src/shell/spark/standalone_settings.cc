@@ -92,14 +92,7 @@ base::Status ReadPlacement(const SparkMasterOptions& options, config::Settings& 
   if (profile == nullptr || name != "fairlead") {
     return base::Error{"--profile " + name + ": write spark-standalone or fairlead"};
   }
-  // Executors have the sizes that drivers ask for: YARN's defaults do not bound or round them.
-  const std::pair<const char*, const char*> sizes[] = {{"yarn.scheduler.minimum-allocation-mb", "1"},
-                                                       {"yarn.scheduler.increment-allocation-mb", "1"},
-                                                       {"yarn.scheduler.maximum-allocation-mb", "2147483647"},
-                                                       {"yarn.scheduler.maximum-allocation-vcores", "2147483647"}};
-  for (const auto& [key, value] : sizes) {
-    if (!source.conf.IsSet(key)) source.conf.Set(key, value);
-  }
+  profiles::SetForDrivers(source.conf);
   const auto queues = ReadQueues(source, profile->queue_file, settings.warnings);
   if (!queues.ok()) return queues.error();
   auto wishes = profiles::ReadWishes(name, source.conf);
