@@ -55,7 +55,7 @@ def rows(found):
 # Small cuts of both days, overloaded: without a queue there is nothing to foresee. Scale, hours, nodes.
 DAYS = {"google": ("0.005", "3", "30"), "tdw": ("0.01", "3", "25")}
 # Files of --data, where they are published: docs/public-results.md. How many times as fast, hours of the file, nodes of 16 cores.
-FILES = {"lublin1.swf": ("1", "120", "20"), "lublin2.swf": ("1", "120", "12"), "philly.csv": ("1", "48", "3"), "FB-2009_samples_24_times_1hr_0.tsv": ("8", "24", "12")}
+FILES = {"lublin1.swf": ("1", "120", "20"), "lublin2.swf": ("1", "120", "12"), "philly.csv": ("1", "48", "7"), "FB-2009_samples_24_times_1hr_0.tsv": ("8", "24", "12")}
 GOALS = {  # what: its bounds
     "told": (0.80, 1), "within_p90": (0.85, 0.95), "close": (0.80, 1), "median_error": (0, 0.25), "ms_an_ask": (0, 1)}
 WORDS = {"told": "asks with an estimate", "within_p90": "started before their p90", "close": "p50 within a minute or a tenth of the wait", "median_error": "median error, of the wait",

@@ -158,14 +158,37 @@ DevicePlacement::Choice LeastFragmentation::Place(const std::vector<DeviceNode>&
   return best.choice();
 }
 
+std::map<uint64_t, double> ModelPrices(std::span<const DeviceNode> nodes, std::span<const TypicalAsk> typical) {
+  std::map<uint64_t, double> there;  // device room, by model
+  double all = 0;
+  for (const DeviceNode& node : nodes) {
+    const auto room = static_cast<double>(node.free_milli());
+    if (node.model != 0) there[node.model] += room;
+    all += room;
+  }
+  std::map<uint64_t, double> prices;
+  double wanted_of_all = 0;
+  for (const auto& [ask, part] : typical) {
+    const double wanted = part * static_cast<double>(ask.device_milli());
+    wanted_of_all += wanted;
+    double room = 0;
+    for (const auto& [model, of_it] : there) room += (model & ask.models) != 0 ? of_it : 0;
+    if (room == 0) continue;
+    for (const auto& [model, of_it] : there) prices[model] += (model & ask.models) != 0 ? wanted / room : 0;
+  }
+  for (auto& [model, price] : prices) price *= wanted_of_all > 0 ? all / wanted_of_all : 0;
+  return prices;
+}
+
 LeastLoss::Loss LeastLoss::LossOf(const DeviceNode& node, double fragmentation, const DeviceAsk& ask) const {
   Loss least{.loss = std::numeric_limits<double>::infinity()};
   if (!node.Fits(ask)) return least;
+  const double price = ask.devices > 0 ? prices_.at(node.model) * static_cast<double>(ask.device_milli()) : 0;
   for (size_t d = 0; d < (IsShare(ask) ? static_cast<size_t>(node.devices) : 1); ++d) {
     if (IsShare(ask) && node.free[d] < ask.share) continue;
     DeviceNode after = node;
     after.Take(ask, d);
-    const double loss = Fragmentation(after, typical_) - fragmentation +
+    const double loss = price + Fragmentation(after, typical_) - fragmentation +
                         kPackingWeight *
                             (static_cast<double>(after.cpu_milli) / kMostCpuMilli +
                              static_cast<double>(after.free_milli()) / kMostDeviceMilli) /
@@ -198,6 +221,7 @@ DevicePlacement::Choice LeastLoss::Place(const std::vector<DeviceNode>& nodes, c
   if (fragmentation_.empty()) {
     for (const DeviceNode& node : nodes) fragmentation_.push_back(Fragmentation(node, typical_));
     versions_.resize(nodes.size());
+    prices_ = ModelPrices(nodes, typical_);
   }
   if (chosen_ >= 0) {
     const auto node = static_cast<size_t>(chosen_);

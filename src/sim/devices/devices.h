@@ -83,8 +83,9 @@ class LeastFragmentation final : public DevicePlacement {
   std::vector<TypicalAsk> typical_;
 };
 
-/// Fairlead's: the least loss, which is the growth of fragmentation (FGD's, not rounded) and a little for what stays
-/// free on the node, so that asks pack where fragmentation does not tell nodes apart. Remembers the loss of each node
+/// Fairlead's: the least loss, which is the growth of fragmentation (FGD's, not rounded), the price of the node's model
+/// (ModelPrices), and a little for what stays free on the node, so that asks pack where the others do not tell nodes
+/// apart. Remembers the loss of each node
 /// for each ask: a decision computes only the losses of nodes that changed since the same was asked for last.
 class LeastLoss final : public DevicePlacement {
  public:
@@ -106,12 +107,18 @@ class LeastLoss final : public DevicePlacement {
   Known& KnownOf(const std::vector<DeviceNode>& nodes, const DeviceAsk& ask);
 
   std::vector<TypicalAsk> typical_;
+  std::map<uint64_t, double> prices_;  // by model
   std::map<DeviceAsk, Known> known_;
   std::vector<size_t> changes_;  // nodes, in order
   std::vector<int64_t> versions_;
   std::vector<double> fragmentation_;  // by node
   int64_t chosen_ = -1;                // changed since the last call; -1: none did
 };
+
+/// What room of each model is worth, by the model's bit: how much of it typical asks want, for the room that there is;
+/// 1 is the mean of all models. An ask that takes several wants them in proportion to their room. So an ask that may
+/// have any model leaves to others the one that they must have. O(asks x models).
+std::map<uint64_t, double> ModelPrices(std::span<const DeviceNode> nodes, std::span<const TypicalAsk> typical);
 
 /// Device room of the node that a typical ask could not use, in thousandths of a device.
 double Fragmentation(const DeviceNode& node, std::span<const TypicalAsk> typical);

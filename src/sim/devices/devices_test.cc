@@ -109,6 +109,26 @@ TEST(SimDevices, LeastLossDecidesAlikeWithAndWithoutWhatItRemembers) {
   EXPECT_GT(placed, 30);
 }
 
+TEST(SimDevices, WhoMayHaveAnyModelLeavesTheScarceOne) {
+  // Half of the asks must have model 1, of which there is one device in four.
+  DeviceAsk picky = Ask(1000, 1);
+  picky.models = 1;
+  const TypicalAsk typical[] = {{picky, 0.5}, {Ask(1000, 1), 0.5}};
+  std::vector<DeviceNode> nodes = {Node(8000, {1000}, 1), Node(8000, {1000, 1000, 1000}, 2)};
+  const auto prices = ModelPrices(nodes, typical);
+  EXPECT_DOUBLE_EQ(prices.at(1), 2 + 0.5) << "a half of all for a quarter of the room, and a part of what may have any";
+  EXPECT_DOUBLE_EQ(prices.at(2), 0.5);
+  LeastLoss placement({std::begin(typical), std::end(typical)});
+  for (int i = 0; i < 3; ++i) {
+    const auto choice = placement.Place(nodes, Ask(1000, 1));
+    EXPECT_EQ(choice.node, 1);
+    nodes[1].Take(Ask(1000, 1), choice.device);
+  }
+  EXPECT_EQ(placement.Place(nodes, picky).node, 0);
+  nodes[0].Take(picky, 0);
+  EXPECT_EQ(placement.Place(nodes, Ask(1000, 1)).node, -1);
+}
+
 TEST(SimDevices, AllPlacementsGiveOnlyWhatThereIs) {
   const std::vector<DeviceNode> nodes = {Node(8000, {1000, 1000}), Node(8000, {1000})};
   const std::vector<DeviceAsk> asks = {Ask(1000, 1, 600), Ask(1000, 1, 400), Ask(1000, 2), Ask(1000, 1), Ask(1000, 0)};
