@@ -110,7 +110,7 @@ TEST(SimDevices, LeastLossDecidesAlikeWithAndWithoutWhatItRemembers) {
 }
 
 TEST(SimDevices, WhoMayHaveAnyModelLeavesTheScarceOne) {
-  // Half of the asks must have model 1, of which there is one device in four.
+  // Half of the asks must have model 1; one device in four is of it.
   DeviceAsk picky = Ask(1000, 1);
   picky.models = 1;
   const TypicalAsk typical[] = {{picky, 0.5}, {Ask(1000, 1), 0.5}};
