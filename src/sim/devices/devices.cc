@@ -159,14 +159,16 @@ DevicePlacement::Choice LeastFragmentation::Place(const std::vector<DeviceNode>&
 }
 
 std::map<uint64_t, double> ModelPrices(std::span<const DeviceNode> nodes, std::span<const TypicalAsk> typical) {
-  std::map<uint64_t, double> there;  // device room, by model
+  std::map<uint64_t, double> there;   // device room, by model
+  std::map<uint64_t, double> prices;  // 0 for a model that no typical ask may have
   double all = 0;
   for (const DeviceNode& node : nodes) {
+    if (node.devices == 0) continue;
     const auto room = static_cast<double>(node.free_milli());
-    if (node.model != 0) there[node.model] += room;
+    there[node.model] += room;
+    prices[node.model] = 0;
     all += room;
   }
-  std::map<uint64_t, double> prices;
   double wanted_of_all = 0;
   for (const auto& [ask, part] : typical) {
     const double wanted = part * static_cast<double>(ask.device_milli());

@@ -129,6 +129,15 @@ TEST(SimDevices, WhoMayHaveAnyModelLeavesTheScarceOne) {
   EXPECT_EQ(placement.Place(nodes, Ask(1000, 1)).node, -1);
 }
 
+TEST(SimDevices, NoTypicalAskMayHaveTheModel) {
+  DeviceAsk other = Ask(1000, 1);
+  other.models = 2;
+  std::vector<DeviceNode> nodes = {Node(8000, {1000}, 1)};
+  LeastLoss placement({{other, 1}});
+  EXPECT_EQ(placement.Place(nodes, other).node, -1);
+  EXPECT_EQ(placement.Place(nodes, Ask(1000, 1)).node, 0);
+}
+
 TEST(SimDevices, AllPlacementsGiveOnlyWhatThereIs) {
   const std::vector<DeviceNode> nodes = {Node(8000, {1000, 1000}), Node(8000, {1000})};
   const std::vector<DeviceAsk> asks = {Ask(1000, 1, 600), Ask(1000, 1, 400), Ask(1000, 2), Ask(1000, 1), Ask(1000, 0)};
