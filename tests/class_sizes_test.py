@@ -32,7 +32,6 @@ LARGE = {
     "process/shuffle/connection.h: Connection": (58, 30),
     "endpoints/shuffle/session.h: Session": (60, 29),
     "env_zookeeper/elector.cc: ZooKeeperElector": (40, 28),
-    "nm/nm.h: Nm": (86, 36),
     "shell/nm/settings.h: NmSettings": (0, 33),
     "shell/nm/daemon.cc: Daemon": (1, 21),
     "tasks/task_set.h: TaskSet": (68, 31),

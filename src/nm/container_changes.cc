@@ -3,22 +3,22 @@
 
 #include <algorithm>
 
-#include "base/codec.h"
 #include "nm/nm.h"
-#include "nm/tables.h"
 
 namespace fairlead::nm {
 
 using namespace model::nm;  // NOLINT: the core speaks its own events
 using model::ToString;
 
-std::optional<std::string> Nm::NotRunning(const model::ApplicationAttemptId& attempt, const model::ContainerId& id,
-                                          const char* operation) const {
+namespace {
+
+/// Why `operation` cannot be done on the container; nothing where it runs.
+std::optional<std::string> NotRunning(const model::ApplicationAttemptId& attempt, const model::ContainerId& id,
+                                      const Container* container, const char* operation) {
   if (attempt.app != id.attempt.app) {
     return "ApplicationMaster not authorized to perform [" + std::string(operation) + "] on Container [" +
            ToString(id) + "]!!";
   }
-  const Container* container = FindContainer(id);
   if (!container) return "Specified " + ToString(id) + " does not exist!";
   if (container->state == ContainerState::kRunning) return std::nullopt;
   const bool restarting = container->state == ContainerState::kReinitializing;
@@ -27,21 +27,15 @@ std::optional<std::string> Nm::NotRunning(const model::ApplicationAttemptId& att
          "]. Container Execution Type is [GUARANTEED].";
 }
 
-/// The container's row in a transaction of its own: the call is answered when it is stored.
-void Nm::PersistChange(const Container& container, PendingChange change) {
-  FlushRows();
-  Store(container);
-  const uint64_t txn = next_txn_++;
-  pending_changes_.emplace(txn, std::move(change));
-  out_->push_back(Persist{txn, std::exchange(rows_, {})});
-}
+}  // namespace
 
 void Nm::On(const LocalizeContainer& event) {
-  if (const auto refusal = NotRunning(event.attempt, event.container, "LOCALIZE")) {
+  Container* const running = FindContainer(event.container);
+  if (const auto refusal = NotRunning(event.attempt, event.container, running, "LOCALIZE")) {
     out_->push_back(CallRefused{event.call, "YarnException", *refusal});
     return;
   }
-  Container& container = *FindContainer(event.container);
+  Container& container = *running;
   PendingChange change{event.call, event.container, {}};
   std::vector<LocalResource>& known = container.record.spec.local_resources;
   for (const LocalResource& resource : event.resources) {
@@ -54,17 +48,17 @@ void Nm::On(const LocalizeContainer& event) {
     out_->push_back(CallAnswer{event.call, {event.container}, {}});
     return;
   }
-  PersistChange(container, std::move(change));
+  Commit(Rows(container.record), std::move(change));
 }
 
 void Nm::On(const RestartContainer& event) {
-  if (const auto refusal = NotRunning(event.attempt, event.container, "RE_INIT")) {
+  Container* const container = FindContainer(event.container);
+  if (const auto refusal = NotRunning(event.attempt, event.container, container, "RE_INIT")) {
     out_->push_back(CallRefused{event.call, "YarnException", *refusal});
     return;
   }
-  Container& container = *FindContainer(event.container);
-  container.record.restart_asked = true;
-  PersistChange(container, {event.call, event.container, {}});
+  container->record.restart_asked = true;
+  Commit(Rows(container->record), PendingChange{event.call, event.container, {}});
 }
 
 void Nm::ChangeStored(const PendingChange& change, const Persisted& event) {
@@ -86,33 +80,25 @@ void Nm::ChangeStored(const PendingChange& change, const Persisted& event) {
   // It may have ended while its row was on the way.
   if (!container || container->record.done || container->state == ContainerState::kKilling) return;
   if (is_restart) {
-    if (container->state == ContainerState::kRunning) RestartProcess(*container);
+    if (container->state != ContainerState::kRunning) return;
+    AddDiagnostics(*container, "Container will be Restarted.\n");
+    SetState(*container, ContainerState::kReinitializing);
+    Terminate(*container);
   } else {
     LocalizeMore(*container, change.resources);
   }
 }
 
 void Nm::LocalizeMore(Container& container, const std::vector<LocalResource>& resources) {
-  std::set<ResourceNumber> ready;
-  for (const LocalResource& resource : resources) {
-    container.failed_links.erase(resource.link);
-    if (Acquire(container, resource)) ready.insert(container.resources.back().second);
+  for (const ResourceNumber number : container.links.Add(cache_, container.record.spec, resources, *out_)) {
+    AddLinks(container, number);
   }
-  for (const ResourceNumber number : ready) AddReadyLinks(container, number);
 }
 
-void Nm::AddReadyLinks(const Container& container, ResourceNumber number) {
-  AddLinks add{container.record.spec.id, container.record.spec.user, {}};
-  for (const auto& [link, other] : container.resources) {
-    if (other == number) add.links.push_back({link, cache_.Find(number)->record.path});
-  }
-  if (!add.links.empty()) out_->push_back(std::move(add));
-}
-
-void Nm::RestartProcess(Container& container) {
-  AddDiagnostics(container, "Container will be Restarted.\n");
-  SetState(container, ContainerState::kReinitializing);
-  Terminate(container);
+void Nm::AddLinks(const Container& container, ResourceNumber number) {
+  const ContainerSpec& spec = container.record.spec;
+  std::vector<Link> links = container.links.Ready(cache_, number);
+  if (!links.empty()) out_->push_back(model::nm::AddLinks{spec.id, spec.user, std::move(links)});
 }
 
 /// A process that ended by the restart's signal starts again in the same directory, with its retries back; one that
@@ -120,11 +106,11 @@ void Nm::RestartProcess(Container& container) {
 bool Nm::StartAgain(Container& container, const ContainerExited& event) {
   container.kill_at = base::Instant::Max();
   container.record.restart_asked = false;
-  if (event.cause != EndCause::kExit || !model::EndedBySignal(event.exit_code) || stopping_) return false;
+  if (event.cause != EndCause::kExit || !model::EndedBySignal(event.exit_code) || stop_) return false;
   AddDiagnostics(container, "Container killed on request. Exit code is " + std::to_string(event.exit_code) + "\n");
   container.record.relaunches = 0;
   container.relaunch_times.clear();
-  Store(container);
+  rows_.Put(container.record);
   Launch(container, true);
   return true;
 }

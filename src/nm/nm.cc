@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include "base/stored.h"
-#include "nm/tables.h"
-
 namespace fairlead::nm {
 
 using namespace model::nm;  // NOLINT: the core speaks its own events
@@ -12,7 +9,8 @@ using model::ToString;
 
 Nm::Nm(Config config)
     : config_(std::move(config)),
-      capacity_(config_.capacity),
+      room_(config_.capacity, config_.room_is_all_types),
+      starts_(config_.remember_stopped),
       link_(config_.heartbeat_interval, config_.rm_retry_first, config_.rm_retry_max) {}
 
 void Nm::Step(base::Instant now, base::WallTime wall, std::span<const Event> events, EffectSink& out) {
@@ -21,53 +19,37 @@ void Nm::Step(base::Instant now, base::WallTime wall, std::span<const Event> eve
   out_ = &out;
   for (const Event& event : events) std::visit([this](const auto& e) { On(e); }, event);
   RunDeadlines();
-  LaunchWaiting();
-  SpeakToRm();
-  FlushRows();
+  while (const auto id = room_.TakeNext()) Run(containers_.at(*id), false);
+  const RmLink::State call = exited_ ? RmLink::State::kIdle : link_.Take(now_);
+  if (call == RmLink::State::kRegister) SendRegister();
+  if (call == RmLink::State::kBeat) SendHeartbeat();
+  rows_.Commit(0, *out_);
   MaybeExit();
   out_ = nullptr;
 }
-
-void Nm::FlushRows() {
-  if (!rows_.empty()) out_->push_back(Persist{0, std::exchange(rows_, {})});
-}
-
-void Nm::Put(std::string table, std::string key, std::string value) {
-  rows_.push_back({std::move(table), std::move(key), std::move(value), false});
-}
-
-void Nm::Remove(std::string table, std::string key) { rows_.push_back({std::move(table), std::move(key), {}, true}); }
 
 // ---- Start and recovery -------------------------------------------------------------------------------------------
 
 void Nm::On(const Started& event) {
   cache_.SetNext(event.next_resource);
   for (const ResourceRecord& record : event.resources) cache_.Restore(record);
-  for (const AppRecord& record : event.apps) {
-    App& app = apps_[record.id];
-    app.record = record;
-    app.state = AppState::kRunning;
-    for (const ServiceData& service : record.services) out_->push_back(InitService{record.id, record.user, service});
-  }
-  for (const SpentToken& token : event.spent_tokens) seen_[token.container] = token.expires;
+  for (const AppRecord& record : event.apps) apps_.Restore(record, *out_);
+  for (const SpentToken& token : event.spent_tokens) starts_.Note(token.container, token.expires);
   for (const ContainerRecord& record : event.containers) {
-    seen_[record.spec.id] = record.spec.token_expires;
-    const auto app = apps_.find(record.spec.id.attempt.app);
-    if (app == apps_.end()) {
-      Remove(kContainersTable, ToString(record.spec.id));
-      KeepToken(record.spec.id, record.spec.token_expires);
+    starts_.Note(record.spec.id, record.spec.token_expires);
+    if (!apps_.Rejoin(record)) {
+      starts_.DropRow(record.spec.id, wall_, rows_);
       continue;
     }
     Container& container = containers_[record.spec.id];
     container.record = record;
-    app->second.all.insert(record.spec.id);
     if (record.done) {
       container.state = ContainerState::kDone;
+      container.end.Arise();
       continue;
     }
-    app->second.live.insert(record.spec.id);
     container.attaching = true;
-    container.has_room = true;
+    room_.Hold(record.spec.id, record.spec.resources);
     container.state = record.kill_asked      ? ContainerState::kKilling
                       : record.restart_asked ? ContainerState::kReinitializing
                                              : ContainerState::kScheduled;
@@ -76,17 +58,16 @@ void Nm::On(const Started& event) {
   }
   link_.BeginRegistration(now_);
   next_cache_check_ = now_ + config_.cache_check_interval;
-  for (auto& [id, app] : apps_) {
-    if (app.record.finished) FinishApp(app, "Application killed by ResourceManager");
+  for (const auto& [id, app] : apps_.all()) {
+    if (app.record.finished) FinishApp(id, "Application killed by ResourceManager");
   }
 }
 
 void Nm::On(const Persisted& event) {
-  if (const auto change = pending_changes_.extract(event.txn)) return ChangeStored(change.mapped(), event);
-  const auto at = pending_starts_.find(event.txn);
-  if (at == pending_starts_.end()) return;
-  PendingStart pending = std::move(at->second);
-  pending_starts_.erase(at);
+  const auto at = pending_.extract(event.txn);
+  if (!at) return;
+  if (const auto* change = std::get_if<PendingChange>(&at.mapped())) return ChangeStored(*change, event);
+  auto& pending = std::get<PendingStart>(at.mapped());
   for (const model::ContainerId& id : pending.containers) {
     Container* container = FindContainer(id);
     if (event.ok) {
@@ -97,157 +78,67 @@ void Nm::On(const Persisted& event) {
     }
     pending.answer.failed.push_back(
         {id, "YarnException", "Container " + ToString(id) + " cannot be recorded on this node: " + event.error});
-    seen_.erase(id);
+    starts_.Undo(id);
     containers_.erase(id);
-    const auto app = apps_.find(id.attempt.app);
-    if (app == apps_.end()) continue;
-    app->second.live.erase(id);
-    app->second.all.erase(id);
-    StoreApp(app->second);  // its row was refused with the container's
-    MaybeCleanApp(app->second);
+    apps_.Undo(id, rows_);
+    MaybeCleanApp(id.attempt.app);
   }
   out_->push_back(std::move(pending.answer));
 }
 
 // ---- Applications -------------------------------------------------------------------------------------------------
 
-Nm::App& Nm::OpenApp(const ContainerSpec& spec) {
-  const model::ApplicationId id = spec.id.attempt.app;
-  const auto [at, is_new] = apps_.try_emplace(id);
-  App& app = at->second;
-  if (is_new) {
-    app.record.id = id;
-    app.record.user = spec.user;
-    app.record.view_acl = spec.view_acl;
-    app.record.modify_acl = spec.modify_acl;
-    app.record.log_context = spec.log_context;
-    SetState(app, AppState::kRunning);
-  }
-  return app;
-}
-
-void Nm::GiveServiceData(App& app, const ContainerSpec& spec) {
-  for (const ServiceData& service : spec.service_data) {
-    out_->push_back(InitService{app.record.id, app.record.user, service});
-    const auto known = std::find_if(app.record.services.begin(), app.record.services.end(),
-                                    [&](const ServiceData& s) { return s.service == service.service; });
-    if (known == app.record.services.end()) {
-      app.record.services.push_back(service);
-      StoreApp(app);
-    } else if (known->data != service.data) {
-      *known = service;
-      StoreApp(app);
-    }
-  }
-}
-
-void Nm::SetState(App& app, AppState state) {
-  out_->push_back(
-      StateChanged{ToString(app.record.id), std::string(EnumName(app.state)), std::string(EnumName(state)), {}});
-  app.state = state;
-}
-
-void Nm::StoreApp(const App& app) { Put(kAppsTable, ToString(app.record.id), base::EncodeStored(app.record)); }
-
-void Nm::FinishApp(App& app, const std::string& why) {
-  if (app.state != AppState::kRunning && app.state != AppState::kInitializing) return;
-  if (!app.record.finished) {
-    app.record.finished = true;
-    StoreApp(app);
-  }
-  SetState(app, AppState::kFinishingContainersWait);
-  const std::vector<model::ContainerId> live(app.live.begin(), app.live.end());
-  for (const model::ContainerId& id : live) {
-    Kill(containers_.at(id), model::kExitKilledAfterAppCompletion,
-         "Container killed on application-finish event: " + why);
+void Nm::FinishApp(const model::ApplicationId& app, const std::string& why) {
+  if (!apps_.BeginFinish(app, rows_, *out_)) return;
+  for (const model::ContainerId& id : apps_.Find(app)->all) {
+    if (Container* container = FindContainer(id))
+      Kill(*container, model::kExitKilledAfterAppCompletion, "Container killed on application-finish event: " + why);
   }
   MaybeCleanApp(app);
 }
 
-void Nm::MaybeCleanApp(App& app) {
-  if (app.state != AppState::kFinishingContainersWait || !app.live.empty()) return;
-  SetState(app, AppState::kCleaningUp);
-  for (const ResourceRecord& gone : cache_.DropApp(app.record.id)) Remove(kResourcesTable, std::to_string(gone.number));
-  out_->push_back(CleanApp{app.record.id, app.record.user});
+void Nm::MaybeCleanApp(const model::ApplicationId& id) {
+  const App* app = apps_.BeginCleaning(id, *out_);
+  if (!app) return;
+  for (const ResourceRecord& gone : cache_.DropApp(id)) rows_.Remove(kResourcesTable, std::to_string(gone.number));
+  out_->push_back(CleanApp{id, app->record.user});
 }
 
-void Nm::On(const AppCleaned& event) {
-  const auto at = apps_.find(event.app);
-  if (at == apps_.end() || at->second.state != AppState::kCleaningUp) return;
-  App& app = at->second;
-  SetState(app, AppState::kFinished);
-  out_->push_back(HandleLogs{event.app,
-                             app.record.user,
-                             app.record.view_acl,
-                             app.record.modify_acl,
-                             app.record.log_context,
-                             {app.all.begin(), app.all.end()}});
-}
+void Nm::On(const AppCleaned& event) { apps_.Cleaned(event.app, *out_); }
 
 void Nm::On(const LogsHandled& event) {
-  const auto at = apps_.find(event.app);
-  if (at == apps_.end() || at->second.state != AppState::kFinished) return;
-  const std::set<model::ContainerId> all = at->second.all;
-  Remove(kAppsTable, ToString(event.app));
-  apps_.erase(at);
-  for (const model::ContainerId& id : all) {
-    const Container* container = FindContainer(id);
+  for (const model::ContainerId& id : apps_.Drop(event.app, rows_)) {
+    Container* container = FindContainer(id);
     if (!container) continue;
-    if (container->reported) {
+    if (container->end.heard()) {
       Forget(id);
     } else {
-      forget_when_done_.insert(id);
+      container->forget_when_told = true;  // the resource manager has yet to hear of its end
     }
   }
 }
 
-bool Nm::IsAwaited(ResourceNumber number) const {
-  const ResourceCache::Entry* entry = cache_.Find(number);
-  return entry && entry->state == ResourceCache::State::kDownloading && !entry->users.empty();
-}
-
-const std::string* Nm::UserOf(const model::ApplicationId& app) const {
-  const AppRecord* record = FindApp(app);
-  return record == nullptr ? nullptr : &record->user;
-}
-
 const AppRecord* Nm::FindApp(const model::ApplicationId& app) const {
-  const auto at = apps_.find(app);
-  return at == apps_.end() ? nullptr : &at->second.record;
+  const App* found = apps_.Find(app);
+  return found ? &found->record : nullptr;
 }
 
 // ---- The resource manager -----------------------------------------------------------------------------------------
 
-void Nm::SpeakToRm() {
-  if (exited_) return;
-  switch (link_.Take(now_)) {
-    case RmLink::State::kRegister:
-      SendRegister();
-      break;
-    case RmLink::State::kBeat:
-      SendHeartbeat();
-      break;
-    case RmLink::State::kIdle:
-    case RmLink::State::kStopped:
-      break;
-  }
-}
-
 void Nm::SendRegister() {
   Register call;
-  call.capacity = capacity_;
-  in_flight_.clear();
-  for (const auto& [id, container] : containers_) {
-    if (!apps_.contains(id.attempt.app)) continue;
-    call.containers.push_back(Report(container));
-    if (container.record.done) in_flight_.push_back(id);
+  call.capacity = room_.capacity();
+  for (auto& [id, container] : containers_) {
+    const bool goes = apps_.Find(id.attempt.app) != nullptr;
+    container.end.Send(goes);
+    if (goes) call.containers.push_back(container.Report());
   }
-  for (const auto& [id, app] : apps_) {
-    if (app.state == AppState::kRunning || app.state == AppState::kInitializing) call.apps.push_back(id);
+  for (const auto& [id, app] : apps_.all()) {
+    if (app.state == AppState::kRunning) call.apps.push_back(id);
   }
-  call.healthy = healthy_;
-  call.health_report = health_report_;
-  call.health_checked = health_checked_;
+  call.healthy = health_.healthy;
+  call.health_report = health_.report;
+  call.health_checked = health_.checked;
   ++counters_.registrations;
   out_->push_back(std::move(call));
 }
@@ -255,51 +146,38 @@ void Nm::SendRegister() {
 void Nm::SendHeartbeat() {
   Heartbeat beat;
   beat.response_id = link_.response_id();
-  in_flight_.clear();
   for (auto& [id, container] : containers_) {
-    if (container.record.done && container.reported) continue;
-    beat.containers.push_back(Report(container));
+    if (container.increase.Send()) beat.increased.push_back(container.Report());
+    if (container.record.done && !container.end.Send()) continue;
+    beat.containers.push_back(container.Report());
     if (std::exchange(container.measured_anew, false)) beat.containers.back().use = container.usage.use;
-    if (container.record.done) in_flight_.push_back(id);
     beat.containers_use += container.usage.use;
   }
-  for (const model::ContainerId& id : increased_) {
-    const Container* container = FindContainer(id);
-    if (container) beat.increased.push_back(Report(*container));
-  }
-  increased_in_flight_ = increased_.size();
-  beat.healthy = healthy_;
-  beat.health_report = health_report_;
-  beat.health_checked = health_checked_;
-  beat.node_use = usage_.node;
+  beat.healthy = health_.healthy;
+  beat.health_report = health_.report;
+  beat.health_checked = health_.checked;
+  beat.node_use = node_use_;
   ++counters_.heartbeats;
   out_->push_back(std::move(beat));
 }
 
-void Nm::MarkReported() {
-  for (const model::ContainerId& id : std::exchange(in_flight_, {})) {
-    Container* container = FindContainer(id);
-    if (!container) continue;
-    container->reported = true;
-    if (forget_when_done_.contains(id)) Forget(id);
+void Nm::CallAnswered() {
+  for (auto at = containers_.begin(); at != containers_.end();) {
+    Container& container = (at++)->second;
+    container.increase.Answered();
+    if (container.end.Answered() && container.forget_when_told) Forget(container.record.spec.id);
   }
 }
 
 void Nm::On(const Registered& event) {
   if (!link_.under_way() || link_.state() != RmLink::State::kRegister) return;
-  if (event.resized) capacity_ = event.capacity;
+  if (event.resized) room_.SetCapacity(event.capacity);
   if (event.action == NodeAction::kShutdown) {
-    stop_reason_ = "the resource manager refused this node: " + event.diagnostics;
-    stop_code_ = 1;
-    On(Shutdown{false});
-    unregister_ = false;
-    return;
+    return Stop({.exit = {1, "the resource manager refused this node: " + event.diagnostics}});
   }
-  rm_identifier_ = event.rm_identifier;
-  ever_registered_ = true;
-  MarkReported();
-  increased_.clear();
-  link_.OnRegistered(now_);
+  CallAnswered();
+  for (auto& [id, container] : containers_) container.increase.Drop();  // its size was in the registration
+  link_.OnRegistered(now_, event.rm_identifier);
 }
 
 void Nm::On(const HeartbeatAnswered& event) {
@@ -311,43 +189,33 @@ void Nm::On(const HeartbeatAnswered& event) {
     return;
   }
   link_.OnAnswered(now_, event.response_id, base::Duration::Millis(event.next_interval_ms));
-  MarkReported();
-  increased_.erase(increased_.begin(), increased_.begin() + static_cast<std::ptrdiff_t>(increased_in_flight_));
-  increased_in_flight_ = 0;
+  CallAnswered();
   if (event.action == NodeAction::kShutdown) {
-    stop_reason_ = "the resource manager asked this node to shut down: " + event.diagnostics;
-    On(Shutdown{false});
-    unregister_ = false;
-    return;
+    return Stop({.exit = {0, "the resource manager asked this node to shut down: " + event.diagnostics}});
   }
-  if (event.resized) capacity_ = event.capacity;
+  if (event.resized) room_.SetCapacity(event.capacity);
   for (const model::ContainerId& id : event.forget) {
-    const Container* container = FindContainer(id);
+    Container* container = FindContainer(id);
     if (!container) continue;
     if (container->record.done) {
       Forget(id);
     } else {
-      forget_when_done_.insert(id);
+      container->forget_when_told = true;
     }
   }
   for (const model::ContainerId& id : event.cleanup) {
-    Container* container = FindContainer(id);
-    if (container) Kill(*container, model::kExitKilledByResourceManager, "Container Killed by ResourceManager");
+    if (Container* container = FindContainer(id))
+      Kill(*container, model::kExitKilledByResourceManager, "Container Killed by ResourceManager");
   }
-  for (const model::ApplicationId& id : event.finished_apps) {
-    const auto app = apps_.find(id);
-    if (app != apps_.end()) FinishApp(app->second, "Application killed by ResourceManager");
-  }
-  for (const ContainerSignal& signal : event.signals) {
-    Container* container = FindContainer(signal.container);
-    if (container) SendSignal(*container, signal.command);
-  }
+  for (const model::ApplicationId& id : event.finished_apps) FinishApp(id, "Application killed by ResourceManager");
+  for (const ContainerSignal& signal : event.signals) SendSignal(signal.container, signal.command);
   for (const ContainerResize& update : event.updates) {
     Container* container = FindContainer(update.container);
     if (!container || container->record.done) continue;
     container->record.spec.resources = update.resources;
     container->record.spec.version = update.version;
-    Store(*container);
+    rows_.Put(container->record);
+    room_.Resize(update.container, update.resources);
     out_->push_back(Resize{update.container, update.resources});
   }
 }
@@ -359,44 +227,39 @@ void Nm::On(const RmCallFailed&) {
 }
 
 void Nm::On(const Health& event) {
-  const bool news = event.healthy != healthy_ || event.report != health_report_;
-  healthy_ = event.healthy;
-  health_report_ = event.report;
-  health_checked_ = event.checked;
-  if (news) link_.Nudge(now_);
+  if (event.healthy != health_.healthy || event.report != health_.report) link_.Nudge(now_);
+  health_ = event;
 }
 
 // ---- The end ------------------------------------------------------------------------------------------------------
 
 void Nm::On(const Shutdown& event) {
-  if (stopping_) return;
-  stopping_ = true;
-  stop_by_ = now_ + config_.kill_delay + config_.stop_limit;
-  keep_containers_ = event.keep_containers;
-  unregister_ = link_.registered() && !event.keep_containers;
+  Stop({.keep_containers = event.keep_containers, .unregister = link_.registered() && !event.keep_containers});
+}
+
+void Nm::Stop(Stopping how) {
+  if (stop_) return;
+  how.at_the_latest = now_ + config_.kill_delay + config_.stop_limit;
+  stop_ = std::move(how);
   link_.Stop();
-  if (keep_containers_) return;
-  std::vector<model::ContainerId> live;
-  for (const auto& [id, container] : containers_) {
-    if (!container.record.done) live.push_back(id);
+  if (stop_->keep_containers) return;
+  for (auto& [id, container] : containers_) {
+    Kill(container, model::kExitKilledByResourceManager, "Container killed on node manager shutdown");
   }
-  for (const model::ContainerId& id : live) {
-    Kill(containers_.at(id), model::kExitKilledByResourceManager, "Container killed on node manager shutdown");
-  }
-  for (auto& [id, app] : apps_) FinishApp(app, "Application killed on shutdown");
+  for (const auto& [id, app] : apps_.all()) FinishApp(id, "Application killed on shutdown");
 }
 
 void Nm::MaybeExit() {
-  if (!stopping_ || exited_) return;
-  if (!keep_containers_ && now_ < stop_by_) {
+  if (!stop_ || exited_) return;
+  if (!stop_->keep_containers && now_ < stop_->at_the_latest) {
     for (const auto& [id, container] : containers_) {
       if (!container.record.done) return;
     }
-    if (!apps_.empty()) return;  // files and logs are still on their way
+    if (!apps_.all().empty()) return;  // files and logs are still on their way
   }
   exited_ = true;
-  if (unregister_) out_->push_back(Unregister{});
-  out_->push_back(Exit{stop_code_, stop_reason_});
+  if (stop_->unregister) out_->push_back(Unregister{});
+  out_->push_back(stop_->exit);
 }
 
 void Nm::RunDeadlines() {
@@ -410,16 +273,13 @@ void Nm::RunDeadlines() {
       Launch(container, true);
     }
   }
-  std::erase_if(stopped_, [&](const auto& entry) { return entry.second <= now_; });
+  starts_.ForgetStopped(now_);
   if (next_cache_check_ > now_) return;
   next_cache_check_ = now_ + config_.cache_check_interval;
-  std::erase_if(seen_, [&](const auto& entry) {
-    if (entry.second >= wall_ || containers_.contains(entry.first)) return false;
-    Remove(kSpentTokensTable, ToString(entry.first));
-    return true;
-  });
+  starts_.ForgetTokens(
+      wall_, [&](const auto& id) { return containers_.contains(id); }, rows_);
   for (const ResourceRecord& gone : cache_.Shrink(config_.cache_bytes_max)) {
-    Remove(kResourcesTable, std::to_string(gone.number));
+    rows_.Remove(kResourcesTable, std::to_string(gone.number));
     out_->push_back(RemoveResource{gone.number, gone.path, gone.user});
   }
 }
@@ -427,7 +287,7 @@ void Nm::RunDeadlines() {
 base::Instant Nm::NextDeadline() const {
   base::Instant next = std::min(link_.NextDeadline(), next_cache_check_);
   for (const auto& [id, container] : containers_) next = std::min({next, container.kill_at, container.relaunch_at});
-  if (stopping_ && !exited_) next = std::min(next, stop_by_);
+  if (stop_ && !exited_) next = std::min(next, stop_->at_the_latest);
   return next;
 }
 
@@ -435,7 +295,7 @@ base::Instant Nm::NextDeadline() const {
 
 View Nm::GetView() const {
   View view;
-  for (const auto& [id, app] : apps_) {
+  for (const auto& [id, app] : apps_.all()) {
     AppView& a = view.apps.emplace_back();
     a.id = id;
     a.state = app.state;
@@ -453,22 +313,24 @@ View Nm::GetView() const {
     if (!record.done) view.allocated += record.spec.resources;
   }
   view.counters = counters_;
-  view.capacity = capacity_;
+  view.capacity = room_.capacity();
+  view.counters.resources_fetched = cache_.fetched();
+  view.counters.resource_hits = cache_.hits();
   view.cache_bytes = cache_.bytes();
   view.registered = link_.registered();
-  view.healthy = healthy_;
-  view.health_report = health_report_;
-  view.health_checked = health_checked_;
-  view.rm_identifier = rm_identifier_;
+  view.healthy = health_.healthy;
+  view.health_report = health_.report;
+  view.health_checked = health_.checked;
+  view.rm_identifier = rm_identifier();
   return view;
 }
 
 std::string Nm::CheckInvariants() const {
   if (std::string wrong = cache_.CheckInvariants(); !wrong.empty()) return wrong;
-  for (const auto& [id, app] : apps_) {
+  for (const auto& [id, app] : apps_.all()) {
     for (const model::ContainerId& c : app.live) {
-      const Container* container = FindContainer(c);
-      if (!container || container->record.done) return ToString(c) + " counts as live but is not";
+      const auto at = containers_.find(c);
+      if (at == containers_.end() || at->second.record.done) return ToString(c) + " counts as live but is not";
     }
     if (!app.live.empty() && (app.state == AppState::kCleaningUp || app.state == AppState::kFinished))
       return ToString(id) + " is cleaned up under live containers";
@@ -476,21 +338,20 @@ std::string Nm::CheckInvariants() const {
   for (const auto& [id, container] : containers_) {
     if (container.record.done != (container.state == ContainerState::kDone))
       return ToString(id) + ": state and record differ on its end";
-    const auto app = apps_.find(id.attempt.app);
-    if (!container.record.done && (app == apps_.end() || !app->second.live.contains(id)))
+    const App* app = apps_.Find(id.attempt.app);
+    if (!container.record.done && (!app || !app->live.contains(id)))
       return ToString(id) + " lives outside its application";
+    if (container.record.done && room_.Holds(id)) return ToString(id) + " has ended but holds room";
     if (container.record.done && container.kill_at != base::Instant::Max())
       return ToString(id) + " has ended but waits to be killed";
-    for (const auto& [link, number] : container.resources) {
-      const ResourceCache::Entry* entry = cache_.Find(number);
-      if (!container.record.done && entry && !entry->users.contains(id))
-        return ToString(id) + " uses resource " + std::to_string(number) + " without a reference";
-    }
+    if (const ResourceNumber number = container.links.Unreferenced(cache_, id); number != 0)
+      return ToString(id) + " uses resource " + std::to_string(number) + " without a reference";
   }
   for (const auto& [number, entry] : cache_.entries()) {
     for (const model::ContainerId& user : entry.users) {
-      const Container* container = FindContainer(user);
-      if (!container || container->record.done) return "resource " + std::to_string(number) + " is held by the dead";
+      const auto at = containers_.find(user);
+      if (at == containers_.end() || at->second.record.done)
+        return "resource " + std::to_string(number) + " is held by the dead";
     }
   }
   return "";
@@ -500,30 +361,19 @@ uint64_t Nm::StateHash() const {
   base::StateHasher hasher;
   link_.HashInto(hasher);
   cache_.HashInto(hasher);
-  base::HashInto(hasher, capacity_);
-  for (const auto& [id, app] : apps_) {
-    base::HashInto(hasher, app.record);
-    hasher.Mix(static_cast<uint64_t>(app.state));
-    base::HashInto(hasher, app.live);
-    base::HashInto(hasher, app.all);
-  }
+  room_.HashInto(hasher);
+  apps_.HashInto(hasher);
+  starts_.HashInto(hasher);
   for (const auto& [id, container] : containers_) {
     base::HashInto(hasher, container.record);
-    base::HashInto(hasher, container.missing);
-    base::HashInto(hasher, container.failed_links);
+    container.links.HashInto(hasher);
     base::HashInto(hasher, container.kill_at);
     base::HashInto(hasher, container.relaunch_at);
-    hasher.Mix(static_cast<uint64_t>(container.state) * 8 + container.has_room * 4u + container.attaching * 2u +
-               container.reported);
+    hasher.Mix(static_cast<uint64_t>(container.state) * 4 + container.attaching * 2u + container.forget_when_told);
+    hasher.Mix(container.end.Hash() * 4 + container.increase.Hash());
   }
-  base::HashInto(hasher, seen_);
-  base::HashInto(hasher, stopped_);
-  base::HashInto(hasher, forget_when_done_);
-  base::HashInto(hasher, waiting_for_room_);
-  base::HashInto(hasher, increased_);
   hasher.Mix(next_txn_);
-  hasher.Mix(static_cast<uint64_t>(rm_identifier_));
-  hasher.Mix(stopping_ * 2u + exited_);
+  hasher.Mix(stop_.has_value() * 2u + exited_);
   return hasher.value();
 }
 

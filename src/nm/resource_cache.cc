@@ -27,6 +27,7 @@ ResourceCache::Request ResourceCache::Acquire(const model::nm::LocalResource& re
   }
   Entry& entry = entries_.at(at->second);
   entry.users.insert(container);
+  hits_ += entry.state == State::kLocalized;
   return {at->second, is_new, entry.state == State::kLocalized};
 }
 
@@ -44,6 +45,11 @@ const ResourceCache::Entry* ResourceCache::Find(model::nm::ResourceNumber number
   return at == entries_.end() ? nullptr : &at->second;
 }
 
+bool ResourceCache::IsAwaited(model::nm::ResourceNumber number) const {
+  const Entry* entry = Find(number);
+  return entry && entry->state == State::kDownloading && !entry->users.empty();
+}
+
 bool ResourceCache::Arrived(model::nm::ResourceNumber number, const std::string& path, int64_t bytes,
                             base::Instant now) {
   const auto at = entries_.find(number);
@@ -52,6 +58,7 @@ bool ResourceCache::Arrived(model::nm::ResourceNumber number, const std::string&
   at->second.record.path = path;
   at->second.record.bytes = bytes;
   at->second.last_used = now;
+  ++fetched_;
   return true;
 }
 

@@ -38,6 +38,8 @@ class ResourceCache {
   void Release(model::nm::ResourceNumber number, const model::ContainerId& container, base::Instant now);
 
   const Entry* Find(model::nm::ResourceNumber number) const;
+  /// Whether a container waits for it.
+  bool IsAwaited(model::nm::ResourceNumber number) const;
   /// The download is on disk; false when nobody knows the number.
   bool Arrived(model::nm::ResourceNumber number, const std::string& path, int64_t bytes, base::Instant now);
   /// The download failed: the entry goes; its waiting containers come back, each once.
@@ -51,6 +53,9 @@ class ResourceCache {
   void Restore(const model::nm::ResourceRecord& record);
   void SetNext(model::nm::ResourceNumber next) { next_ = next; }
   int64_t bytes() const;
+  /// Since the agent began: downloads that arrived, and requests for what was there already.
+  int64_t fetched() const { return fetched_; }
+  int64_t hits() const { return hits_; }
   const std::map<model::nm::ResourceNumber, Entry>& entries() const { return entries_; }
 
   std::string CheckInvariants() const;
@@ -63,6 +68,8 @@ class ResourceCache {
   std::map<model::nm::ResourceNumber, Entry> entries_;
   std::map<Key, model::nm::ResourceNumber> by_key_;
   model::nm::ResourceNumber next_ = 1;
+  int64_t fetched_ = 0;
+  int64_t hits_ = 0;
 };
 
 }  // namespace fairlead::nm

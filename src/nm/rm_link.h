@@ -38,11 +38,13 @@ class RmLink {
     news_ = false;
     return state_;
   }
-  void OnRegistered(base::Instant now) {
+  /// `identifier`: of the resource manager that answered.
+  void OnRegistered(base::Instant now, int64_t identifier) {
     under_way_ = false;
     failures_ = 0;
     retry_ = retry_first_;
-    registered_ = true;
+    registered_ = ever_registered_ = true;
+    rm_identifier_ = identifier;
     state_ = State::kBeat;
     response_id_ = 0;
     due_ = now;
@@ -69,6 +71,8 @@ class RmLink {
   }
   State state() const { return state_; }
   bool registered() const { return registered_; }
+  bool ever_registered() const { return ever_registered_; }
+  int64_t rm_identifier() const { return rm_identifier_; }
   bool under_way() const { return under_way_; }
   int32_t response_id() const { return response_id_; }
 
@@ -78,6 +82,7 @@ class RmLink {
     hasher.Mix(static_cast<uint64_t>(response_id_));
     hasher.Mix(static_cast<uint64_t>(failures_) * 8 + under_way_ * 4u + news_ * 2u + registered_);
     hasher.Mix(static_cast<uint64_t>(interval_.ns));
+    hasher.Mix(static_cast<uint64_t>(rm_identifier_));
   }
 
  private:
@@ -92,6 +97,8 @@ class RmLink {
   bool under_way_ = false;
   bool news_ = false;
   bool registered_ = false;
+  bool ever_registered_ = false;
+  int64_t rm_identifier_ = 0;
 };
 
 }  // namespace fairlead::nm

@@ -5,7 +5,7 @@
 #include "base/stored.h"
 #include "endpoints/yarn/exceptions.h"
 #include "endpoints/yarn/rm_convert.h"
-#include "nm/tables.h"
+#include "nm/rows.h"
 #include "process/nm/layout.h"
 #include "wire/yarn/protocols.h"
 
@@ -290,7 +290,7 @@ void NodeManager::StartFetch(const FetchPlan& plan) {
       plan, alive_([this, plan](const Fetched& fetched) {
         fetches_.erase(plan.number);
         // A container that came while it was given up waits for it again.
-        if (fetched.given_up && core_.IsAwaited(plan.number)) return StartFetch(plan);
+        if (fetched.given_up && core_.resources().IsAwaited(plan.number)) return StartFetch(plan);
         if (!fetched.error.empty())
           env_.log.Warn("resource cannot be localized",
                         {{"resource", std::to_string(plan.number)}, {"why", fetched.error}});
@@ -300,7 +300,7 @@ void NodeManager::StartFetch(const FetchPlan& plan) {
 
 void NodeManager::GiveUpFetches() {
   for (const auto& [number, plan] : fetches_) {
-    if (!core_.IsAwaited(number)) env_.localizer.GiveUp(number);
+    if (!core_.resources().IsAwaited(number)) env_.localizer.GiveUp(number);
   }
 }
 
