@@ -18,7 +18,6 @@ LARGE = {
     "process/rm/resource_manager.h: ResourceManager": (60, 31),
     "process/rm/resource_manager.h: ResourceManagerOptions": (0, 40),
     "process/rm/web.h: Web": (69, 12),
-    "process/spark_master/standalone_cluster.h: StandaloneCluster": (96, 36),
     "process/spark_master/yarn_application.h: YarnApplication": (30, 25),
     "process/spark_worker/spark_worker.h: SparkWorker": (73, 36),
     "process/spark_worker/spark_worker.h: SparkWorkerSettings": (0, 24),

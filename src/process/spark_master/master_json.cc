@@ -257,19 +257,19 @@ MasterView ViewOf(const StandaloneCluster& cluster) {
   const ss::Master& core = cluster.core();
   MasterView view;
   for (const auto& [i, worker] : core.workers()) {
-    if (!cluster.Shows(i)) continue;
-    const WorkerRecord& record = cluster.workers()[i];
+    if (!cluster.workers().Shows(i)) continue;
+    const WorkerRecord& record = cluster.workers().all()[i];
     view.workers.push_back({record.said, record.heartbeat, worker.cores, worker.cores_used, worker.memory,
                             worker.memory_used, worker.resources_free, worker.state});
   }
   for (const auto& [i, app] : core.apps()) {
-    const ApplicationRecord& record = cluster.applications()[i];
+    const ApplicationRecord& record = cluster.records().applications()[i];
     if (!record.cleared) view.applications.push_back(ViewOf(record, app));
   }
   for (const auto& [i, driver] : core.drivers()) {
-    const DriverRecord& record = cluster.drivers()[i];
+    const DriverRecord& record = cluster.records().drivers()[i];
     if (record.cleared) continue;
-    const std::string worker = driver.worker != UINT32_MAX ? cluster.workers()[driver.worker].said.id : "None";
+    const std::string worker = driver.worker != UINT32_MAX ? cluster.workers().all()[driver.worker].said.id : "None";
     view.drivers.push_back(
         {record.id, record.submission, record.submitted, worker, driver.resources, driver.state, !driver.known});
   }
@@ -294,10 +294,10 @@ std::string MasterJson(const MasterView& view, const std::string& field, bool sp
 
 /// `/app/json/`, for our page: Spark's own answers nothing there.
 std::string OneApplicationJson(const StandaloneCluster& cluster, const std::string& id) {
-  const auto index = cluster.ApplicationIndexOf(id);
+  const auto index = cluster.records().ShownApplication(id);
   if (!index || !cluster.core().apps().contains(*index)) return "null";
   const ss::App& app = cluster.core().apps()[*index];
-  const ApplicationRecord& record = cluster.applications()[*index];
+  const ApplicationRecord& record = cluster.records().applications()[*index];
   ordered_json shown = ApplicationJson(ViewOf(record, app), cluster.now());
   const std::optional<int32_t> most = record.description.cores_max;
   shown["cores_max"] = most ? ordered_json(*most) : ordered_json();
@@ -309,14 +309,14 @@ std::string OneApplicationJson(const StandaloneCluster& cluster, const std::stri
 
 std::string ExecutorsJson(const StandaloneCluster& cluster, const std::string& id) {
   ordered_json out = ordered_json::array();
-  const auto index = cluster.ApplicationIndexOf(id);
+  const auto index = cluster.records().ShownApplication(id);
   if (!index || !cluster.core().apps().contains(*index)) return http::JsonText(out);
-  const ApplicationRecord& record = cluster.applications()[*index];
+  const ApplicationRecord& record = cluster.records().applications()[*index];
   std::map<int32_t, ShownExecutor> executors = record.executors;
   for (const auto& [number, one] : cluster.core().apps()[*index].executors) {
     // Those that an earlier life of the master started; what has ended may outlive what is kept of its worker.
-    const bool kept = cluster.workers().contains(one.worker);
-    const std::string worker = kept ? cluster.workers()[one.worker].said.id : "";
+    const bool kept = cluster.workers().all().contains(one.worker);
+    const std::string worker = kept ? cluster.workers().all()[one.worker].said.id : "";
     executors.try_emplace(number, ShownExecutor{worker, one.cores, one.memory, {}, one.state, ""});
   }
   for (const auto& [number, one] : executors) {
@@ -340,7 +340,7 @@ namespace {
 http::SparkGauges MasterGauges(const StandaloneCluster& cluster) {
   const auto& apps = cluster.core().apps();
   const auto waiting = [&](uint32_t app) { return apps[app].state == sa::AppState::kWaiting; };
-  const auto shown = [&](const auto& one) { return cluster.Shows(one.first); };
+  const auto shown = [&](const auto& one) { return cluster.workers().Shows(one.first); };
   return {{"master.aliveWorkers", static_cast<int64_t>(TotalsOf(cluster).alive)},
           {"master.apps", static_cast<int64_t>(cluster.core().waiting_apps().size())},
           {"master.waitingApps", std::ranges::count_if(cluster.core().waiting_apps(), waiting)},
@@ -354,7 +354,7 @@ http::SparkGauges ApplicationGauges(const StandaloneCluster& cluster) {
   http::SparkGauges gauges;
   const std::vector<uint32_t>& apps = cluster.core().waiting_apps();
   for (size_t i = 0; i < std::min(apps.size(), kMost); ++i) {
-    const ApplicationRecord& record = cluster.applications()[apps[i]];
+    const ApplicationRecord& record = cluster.records().applications()[apps[i]];
     const std::string name = "application." + record.description.name + "." + std::to_string(record.started.ms) + ".";
     gauges.emplace_back(name + "cores", cluster.core().apps()[apps[i]].cores_granted);
     gauges.emplace_back(name + "runtime_ms", cluster.now().ms - record.started.ms);
@@ -409,15 +409,15 @@ std::string WaitingJson(const StandaloneCluster& cluster) {
   const size_t explained = ExplainedMax(cluster);
   const std::vector<uint32_t>& apps = cluster.core().waiting_apps();
   for (size_t place = 0; place < std::min(apps.size(), explained); ++place) {
+    const uint32_t app = apps[place];
+    const std::optional<std::string> said = cluster.WhyNotPlaced(app);
     const std::string why =
-        cluster.placement() != nullptr && !cluster.core().recovering()
-            ? cluster.placement()->Why(apps[place], cluster.instant())
-            : WhyWaits(cluster, cluster.core().apps()[apps[place]], cluster.applications()[apps[place]], place);
-    if (!why.empty()) out[cluster.applications()[apps[place]].id] = http::JsonText(ordered_json(why));
+        said ? *said : WhyWaits(cluster, cluster.core().apps()[app], cluster.records().applications()[app], place);
+    if (!why.empty()) out[cluster.records().applications()[apps[place]].id] = http::JsonText(ordered_json(why));
   }
   for (const uint32_t driver : cluster.core().waiting_drivers()) {
-    const es::DriverDescription& needs = cluster.drivers()[driver].submission->description;
-    out[cluster.drivers()[driver].id] = http::JsonText(ordered_json(
+    const es::DriverDescription& needs = cluster.records().drivers()[driver].submission->description;
+    out[cluster.records().drivers()[driver].id] = http::JsonText(ordered_json(
         "no worker has " + base::Counted(needs.cores, "free core") + " and " + std::to_string(needs.memory_mib) +
         " MiB of free memory for this driver, or spark.deploy.maxDrivers are running"));
   }
@@ -427,7 +427,7 @@ std::string WaitingJson(const StandaloneCluster& cluster) {
 std::string UseJson(const StandaloneCluster& cluster) {
   std::map<std::string, std::string> out;
   for (const auto& [i, worker] : cluster.core().workers()) {
-    const std::optional<es::WorkerUse>& use = cluster.workers()[i].use;
+    const std::optional<es::WorkerUse>& use = cluster.workers().all()[i].use;
     if (!use || !worker.usable()) continue;
     ordered_json one = {{"machine_cores", use->cores}, {"machine_memory_mib", use->mib}};
     const std::pair<const char*, int64_t> amounts[] = {{"milli_cores", use->use.milli_cores},
@@ -438,7 +438,7 @@ std::string UseJson(const StandaloneCluster& cluster) {
     for (const auto& [name, amount] : amounts) {
       if (amount != model::MeasuredUse::kUnknown) one[name] = amount;
     }
-    out[cluster.workers()[i].said.id] = http::JsonText(one);
+    out[cluster.workers().all()[i].said.id] = http::JsonText(one);
   }
   return ObjectText(out);
 }
@@ -449,10 +449,10 @@ std::string PagesJson(const StandaloneCluster& cluster, const ReverseProxy& prox
     const std::string address = proxy.on ? proxy.front + "/proxy/" + id + "/" : url;
     if (!url.empty()) out[id] = http::JsonText(ordered_json(address));
   };
-  for (const auto& [i, worker] : cluster.workers()) {
-    if (cluster.Shows(i)) add(worker.said.id, worker.said.web_url);
+  for (const auto& [i, worker] : cluster.workers().all()) {
+    if (cluster.workers().Shows(i)) add(worker.said.id, worker.said.web_url);
   }
-  for (const auto& [i, application] : cluster.applications()) {
+  for (const auto& [i, application] : cluster.records().applications()) {
     if (application.ended.ms == 0) add(application.id, application.description.ui_url);
   }
   return ObjectText(out);

@@ -70,13 +70,14 @@ void MasterProxy::Handle(const http::Request& request, const http::Server::Reply
 std::string MasterProxy::UrlOf(const std::string& id) const {
   const StandaloneCluster& cluster = master_.cluster();
   std::string url;
-  for (const auto& [i, worker] : cluster.workers()) {
-    if (worker.said.id == id && cluster.Shows(i)) url = worker.said.web_url;  // the last of an id is the one that lives
+  for (const auto& [i, worker] : cluster.workers().all()) {
+    if (worker.said.id == id && cluster.workers().Shows(i))
+      url = worker.said.web_url;  // the last of an id is the one that lives
   }
   if (!url.empty()) return url;
-  const auto index = cluster.ApplicationIndexOf(id);
-  if (!index || cluster.applications()[*index].ended.ms != 0) return "";
-  return cluster.applications()[*index].description.ui_url;
+  const auto index = cluster.records().ShownApplication(id);
+  if (!index || cluster.records().applications()[*index].ended.ms != 0) return "";
+  return cluster.records().applications()[*index].description.ui_url;
 }
 
 }  // namespace fairlead::process::spark_master

@@ -155,17 +155,17 @@ void RestSubmission::KillAll(const Reply& reply) {
 
 void RestSubmission::Status(const std::string& id, const Reply& reply) {
   ordered_json answer = {{"action", "SubmissionStatusResponse"}};
-  const auto index = master_.cluster().DriverIndexOf(id);
+  const auto index = master_.cluster().records().ShownDriver(id);
   if (index) {
     const scheduler::standalone::Driver& driver = master_.cluster().core().drivers()[*index];
-    const std::string& exception = master_.cluster().drivers()[*index].exception;
+    const std::string& exception = master_.cluster().records().drivers()[*index].exception;
     answer["driverState"] = EnumName(driver.state);
     if (!exception.empty()) answer["message"] = "Exception from the cluster:\n" + exception;
     answer["serverSparkVersion"] = version_;
     answer["submissionId"] = id;
     answer["success"] = true;
     if (driver.worker != UINT32_MAX) {
-      const es::RegisterWorker& worker = master_.cluster().workers()[driver.worker].said;
+      const es::RegisterWorker& worker = master_.cluster().workers().all()[driver.worker].said;
       answer["workerHostPort"] = worker.host + ":" + std::to_string(worker.port);
       answer["workerId"] = worker.id;
     }

@@ -38,7 +38,7 @@ sa::Profile ProfileOf(const es::ResourceProfile& profile) {
 }
 
 StandaloneApplication::~StandaloneApplication() {
-  if (cluster_.Find(index_) == this) cluster_.applications_[index_.value].machine = nullptr;
+  if (cluster_.Find(index_) == this) cluster_.records_.application(index_.value).machine = nullptr;
 }
 
 void StandaloneApplication::SetId(sa::AppIndex index, std::string id, bool accepted) {
@@ -57,7 +57,7 @@ void StandaloneApplication::OnAccepted() {
 void StandaloneApplication::RequestExecutors(const es::RequestExecutors& request, std::function<void(bool)> done) {
   sa::ExecutorsRequested event;
   event.app = index_;
-  event.token = cluster_.NewToken(std::move(done));
+  event.token = cluster_.Await(std::move(done));
   for (const auto& [profile, total] : request.totals) event.targets.push_back({ProfileOf(profile), total});
   cluster_.Feed(std::move(event));
 }
@@ -71,7 +71,7 @@ void StandaloneApplication::KillExecutors(const es::KillExecutors& request, std:
     if (read.ec != std::errc() || read.ptr != text.data() + text.size()) return done(false);
     event.executors.push_back(id);
   }
-  event.token = cluster_.NewToken(std::move(done));
+  event.token = cluster_.Await(std::move(done));
   cluster_.Feed(std::move(event));
 }
 
@@ -84,10 +84,7 @@ void StandaloneApplication::End(const std::string& reason) {
 
 void StandaloneApplication::OnRemoved() {
   if (std::exchange(ending_, true)) return;
-  ApplicationRecord& record = cluster_.applications_[index_.value];
-  record.machine = nullptr;
-  record.ended = cluster_.loop_.Wall();
-  cluster_.ApplicationGone(index_.value);
+  cluster_.records_.ApplicationGone(index_.value, cluster_.loop_.Wall());
   callbacks_.on_over();
 }
 

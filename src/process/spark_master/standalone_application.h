@@ -54,6 +54,10 @@ class StandaloneApplication final : public Application {
 
 std::vector<model::standalone::Resource> FromWire(const endpoints::spark::Resources& resources);
 endpoints::spark::Resources ToWire(const std::vector<model::standalone::Resource>& resources);
+/// The core's events of an application and a driver.
+model::standalone::AppRegistered RegistrationOf(uint32_t index,
+                                                const endpoints::spark::ApplicationDescription& description);
+model::standalone::DriverSubmitted EventOf(const endpoints::spark::DriverDescription& driver);
 /// What executors of a profile need, in the core's words: the heap, cores and custom resources.
 model::standalone::Profile ProfileOf(const endpoints::spark::ResourceProfile& profile);
 

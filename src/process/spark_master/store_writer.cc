@@ -24,6 +24,13 @@ void StoreWriter::Commit(std::vector<env::Row> rows, std::function<void()> store
                  }));
 }
 
+base::Status StoreWriter::LoadSetAside() {
+  auto rows = spark_master::LoadSetAside(*store_);
+  if (!rows) return rows.error();
+  set_aside_ = std::move(*rows);
+  return {};
+}
+
 void StoreWriter::Probe() {
   if (store_ == nullptr || loop_.Now() - tried_ < (error_.empty() ? kProbeEvery : kRetry)) return;
   tried_ = loop_.Now();

@@ -8,6 +8,7 @@
 #include "env/log.h"
 #include "env/loop.h"
 #include "env/store.h"
+#include "process/spark_master/set_aside.h"
 
 namespace fairlead::process::spark_master {
 
@@ -26,6 +27,10 @@ class StoreWriter {
   void Commit(std::vector<env::Row> rows, std::function<void()> stored);
   /// Writes a row of its own where nothing was written for a while, to find out whether it can.
   void Probe();
+  /// Rows that cannot be read keep nobody from serving the rest (set_aside.h): those of earlier starts, and one more.
+  base::Status LoadSetAside();
+  void SetAside(const BadRow& row) { set_aside_.push_back(SetRowAside(*store_, log_, row)); }
+  const std::vector<SetAsideRow>& set_aside() const { return set_aside_; }
   /// Why nothing can be stored at present; empty: it can.
   const std::string& error() const { return error_; }
 
@@ -37,6 +42,7 @@ class StoreWriter {
   env::Log& log_;
   const std::function<void(const std::string&)> on_lost_;
   std::string error_;
+  std::vector<SetAsideRow> set_aside_;
   base::Instant tried_;
   env::Alive alive_;
 };

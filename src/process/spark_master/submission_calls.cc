@@ -64,13 +64,13 @@ struct Asked {
 
   void operator()(const es::RequestDriverStatus& status) const {
     es::DriverStatusResponse response;
-    const auto index = cluster.standby() ? std::nullopt : cluster.DriverIndexOf(status.driver);
+    const auto index = cluster.standby() ? std::nullopt : cluster.records().ShownDriver(status.driver);
     if (index) {
       const scheduler::standalone::Driver& driver = cluster.core().drivers()[*index];
       response.found = true;
       response.state = static_cast<es::DriverState>(driver.state);
       if (driver.worker != UINT32_MAX) {
-        const es::RegisterWorker& worker = cluster.workers()[driver.worker].said;
+        const es::RegisterWorker& worker = cluster.workers().all()[driver.worker].said;
         response.worker = worker.id;
         response.worker_address = worker.host + ":" + std::to_string(worker.port);
       }
