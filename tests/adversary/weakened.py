@@ -911,7 +911,7 @@ ROWS = [Row(*row) for row in (
      "gone_({kGoneWorkersMax, kGoneBytesMax})",
      "gone_({1000 * kGoneWorkersMax, 1000 * kGoneBytesMax})",
      "adversary/spark_peers_test.py", "Memory.test_lost_workers_of_long_ids_and_many_small_ones"),
-    ("standalone: who says that he is the master", "src/process/spark_worker/spark_worker.cc",
+    ("standalone: who says that he is the master", "src/process/spark_worker/master_link.cc",
      "if (rival_ || !IsBelieved(peer)) {",
      "if (rival_) {",
      "adversary/spark_peers_test.py", "NewMasters.test_orders_of_strangers_while_the_master_is_gone"),

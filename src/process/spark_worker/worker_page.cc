@@ -96,7 +96,7 @@ std::optional<std::string> LogDirectory(const http::Request& request) {
 
 http::Response WorkerMetrics(const SparkWorker& worker, const http::WebRefusals& web) {
   http::MetricsText text("fairlead_spark_worker_");
-  text.Gauge("registered", "1 where a master has registered this worker.", worker.registered() ? 1 : 0);
+  text.Gauge("registered", "1 where a master has registered this worker.", worker.link().registered() ? 1 : 0);
   text.Gauge("cores", "Cores that it offers.", worker.settings().cores);
   text.Gauge("cores_used", "Of these, in use.", worker.cores_used());
   text.Gauge("memory_mib", "Memory that it offers.", worker.settings().memory_mib);
@@ -105,7 +105,7 @@ http::Response WorkerMetrics(const SparkWorker& worker, const http::WebRefusals&
   text.Gauge("drivers", "Drivers that run.", static_cast<int64_t>(worker.drivers().size()));
   text.Gauge("runs_unread", "Executors and drivers of an earlier worker that could not be read, and were ended.",
              static_cast<int64_t>(worker.unread().size()));
-  text.Counters("refusals_total", spark_rpc::kRefusalsHelp, "kind", spark_rpc::ByName(worker.refusals()));
+  text.Counters("refusals_total", spark_rpc::kRefusalsHelp, "kind", spark_rpc::ByName(worker.link().refusals()));
   text.Counter("web_refused_total", http::kWebRefusedHelp, web.requests);
   text.Counter("web_logins_refused_total", "HTTP requests without a token that the port's filter takes.", web.logins);
   return text.ToResponse();
@@ -125,9 +125,9 @@ std::string WorkerGauges(const SparkWorker& worker) { return http::GaugesJson(Ga
 
 std::string WorkerJson(const SparkWorker& worker) {
   const SparkWorkerSettings& settings = worker.settings();
-  return http::JsonText(ordered_json({{"id", worker.id()},
-                                      {"masterurl", worker.master_url()},
-                                      {"masterwebuiurl", worker.master_web_url()},
+  return http::JsonText(ordered_json({{"id", worker.link().id()},
+                                      {"masterurl", worker.link().master_url()},
+                                      {"masterwebuiurl", worker.link().master_web_url()},
                                       {"cores", settings.cores},
                                       {"coresused", worker.cores_used()},
                                       {"memory", settings.memory_mib},
@@ -270,7 +270,7 @@ http::Response Page(const SparkWorker& worker, const http::Request& request) {
   if (path == "/metrics/prometheus") return http::SparkPrometheus(GaugesOf(worker));
   if (path == "/healthz") return http::TextResponse(200, "ok\n");
   if (path == "/readyz") {  // executors may be started here
-    if (!worker.registered()) return http::TextResponse(503, "not registered yet\n");
+    if (!worker.link().registered()) return http::TextResponse(503, "not registered yet\n");
     return worker.decommissioned() ? http::TextResponse(503, "decommissioned\n") : http::TextResponse(200, "ok\n");
   }
   constexpr std::string_view kStatic = "/static/";

@@ -117,8 +117,8 @@ int RunSparkWorker(const SparkWorkerOptions& options) {
                                           });
     if (!started.ok()) return give_up(started.error().message);
     worker = std::move(*started);
-    supervisor->SetIdentity({worker->id(), worker->local().port});
-    log->Info("the Spark worker is ready", {{"worker", worker->id()},
+    supervisor->SetIdentity({worker->link().id(), worker->link().local().port});
+    log->Info("the Spark worker is ready", {{"worker", worker->link().id()},
                                             {"cores", std::to_string(settings->worker.cores)},
                                             {"memory_mib", std::to_string(settings->worker.memory_mib)},
                                             {"release", settings->build.release}});

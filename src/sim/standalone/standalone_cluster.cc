@@ -144,7 +144,7 @@ void StandaloneSimulation::StartWorker(env_sim::Machine& machine) {
   auto worker = sw::SparkWorker::Start({machine.loop(), machine.net(), supervisor, machine.disk(), log_},
                                        SimulatedSpark(), settings, on_given_up);
   if (!worker.ok()) return Broken(worker.error().message);
-  supervisor.SetIdentity({(*worker)->id(), (*worker)->local().port});
+  supervisor.SetIdentity({(*worker)->link().id(), (*worker)->link().local().port});
   workers_[machine.host()] = std::move(*worker);
 }
 

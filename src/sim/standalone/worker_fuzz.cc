@@ -124,7 +124,7 @@ class Life {
                                  });
     Pass();
   }
-  uint16_t port() const { return worker_->local().port; }
+  uint16_t port() const { return worker_->link().local().port; }
   uint16_t watched_port() const { return supervisor_->watched_port(); }
 
   void Restart() {
@@ -168,7 +168,7 @@ class Life {
                                          sim::SimulatedSpark(), settings, [](const std::string&) {});
     Must(worker.ok());
     worker_ = std::move(*worker);
-    supervisor_->SetIdentity({worker_->id(), worker_->local().port});
+    supervisor_->SetIdentity({worker_->link().id(), worker_->link().local().port});
     Pass();
   }
 
