@@ -19,8 +19,6 @@ LARGE = {
     "process/rm/resource_manager.h: ResourceManagerOptions": (0, 40),
     "process/rm/web.h: Web": (69, 12),
     "process/spark_master/yarn_application.h: YarnApplication": (30, 25),
-    "process/nm/node_manager.h: NodeManager": (77, 27),
-    "process/nm/node_manager.h: Settings": (0, 23),
     "process/rpc/rpc_server.cc: Connection": (40, 27),
     "process/ask/future.h: Future": (41, 30),
     "process/application/yarn_master.h: YarnMaster": (29, 28),

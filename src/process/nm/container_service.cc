@@ -1,11 +1,11 @@
-// ContainerManagementProtocol as served by the node agent (Hadoop: ContainerManagerImpl).
+#include "process/nm/container_service.h"
 
 #include "endpoints/yarn/credentials.h"
 #include "endpoints/yarn/exceptions.h"
+#include "endpoints/yarn/nm_messages.h"
 #include "endpoints/yarn/rm_convert.h"
 #include "process/nm/layout.h"
-#include "process/nm/node_manager.h"
-#include "wire/yarn/container_manager.h"
+#include "wire/yarn/protocols.h"
 
 namespace fairlead::process::nm {
 
@@ -63,8 +63,23 @@ std::vector<model::ApplicationId> AppsOf(const std::vector<ContainerSpec>& conta
 }
 }  // namespace
 
+base::Result<env::Endpoint> ContainerService::Listen(const env::Endpoint& address,
+                                                     const rpc::RpcClientSecurity& security, const Admits& admits) {
+  rpc::ListenOptions listen;
+  listen.session.allow_simple = false;
+  listen.session.tokens = &ports_.keys.tokens();
+  listen.session.protections = security.protections;
+  listen.services.push_back({w::kContainerManagementProtocol, w::kContainerManagementProtocolMethods,
+                             [this](const rpc::IncomingCall& call) { OnCall(call); }});
+  if (admits) {
+    listen.admit = [admits](const ep::Caller& caller, const std::string& protocol, const env::Endpoint& peer,
+                            const rpc::ListenOptions::Admitted& done) { done(admits(caller, protocol, peer.host)); };
+  }
+  return server_.Listen(address, std::move(listen));
+}
+
 template <class Request>
-std::optional<Request> NodeManager::Parse(const rpc::IncomingCall& call) {
+std::optional<Request> ContainerService::Parse(const rpc::IncomingCall& call) {
   Request request;
   const base::Status parsed = request.ParseFrom(call.request, wire::hadoop_rpc::CallKind(call.method));
   if (parsed) return request;
@@ -73,24 +88,24 @@ std::optional<Request> NodeManager::Parse(const rpc::IncomingCall& call) {
   return std::nullopt;
 }
 
-uint64_t NodeManager::Open(const rpc::IncomingCall& call, CallKind kind, std::string user) {
+uint64_t ContainerService::Open(const rpc::IncomingCall& call, CallKind kind, std::string user) {
   calls_[next_call_] = {{call.token, std::move(user), call.peer.host}, kind, {}};
   return next_call_++;
 }
 
-std::vector<std::pair<std::string, std::string>> NodeManager::ServiceMeta() const {
+std::vector<std::pair<std::string, std::string>> ContainerService::ServiceMeta() const {
   std::vector<std::pair<std::string, std::string>> meta;
-  for (const AuxService* service : env_.services) meta.emplace_back(service->name(), service->MetaData());
+  for (const AuxService* service : ports_.services) meta.emplace_back(service->name(), service->MetaData());
   return meta;
 }
 
-void NodeManager::OnCall(const rpc::IncomingCall& call) {
+void ContainerService::OnCall(const rpc::IncomingCall& call) {
   w::NMTokenIdentifierProto token;
   if (!call.caller.by_token() || !token.ParseFrom(call.caller.token_identifier, wire::hadoop_rpc::kTokenIdentifier)) {
     server_.Fail(call.token, ex::kYarn, "Invalid NMToken");
     return;
   }
-  if (laid_open_is_over_ && LayOpen(token.KeyId())) {  // it logged in before
+  if (ports_.keys.IsOver(token.KeyId())) {  // it logged in before
     server_.CloseAfter(call.token);
     return server_.Fail(call.token, ex::kInvalidToken, "the key of this NMToken lay open to others");
   }
@@ -128,7 +143,7 @@ void NodeManager::OnCall(const rpc::IncomingCall& call) {
   }
 }
 
-void NodeManager::StartContainers(const rpc::IncomingCall& call, const w::NMTokenIdentifierProto& token) {
+void ContainerService::StartContainers(const rpc::IncomingCall& call, const w::NMTokenIdentifierProto& token) {
   const auto request = Parse<w::StartContainersRequestProto>(call);
   if (!request) return;
   if (request->start_container_request.size() > kContainersPerCallMax)
@@ -138,7 +153,8 @@ void NodeManager::StartContainers(const rpc::IncomingCall& call, const w::NMToke
   std::vector<Refusal> refused;
   for (const w::StartContainerRequestProto& one : request->start_container_request) {
     if (!one.container_token) return server_.Fail(call.token, ex::kYarn, "java.io.IOException: Invalid ContainerToken");
-    const base::Result<w::ContainerTokenIdentifierProto> verified = tokens_.VerifyContainerToken(*one.container_token);
+    const base::Result<w::ContainerTokenIdentifierProto> verified =
+        ports_.keys.tokens().VerifyContainerToken(*one.container_token);
     // As in Hadoop a forged token fails the whole call, not its container alone.
     if (!verified) return server_.Fail(call.token, ex::kInvalidToken, verified.error().message);
     const model::ContainerId id = ep::FromWire(verified->ContainerId());
@@ -150,38 +166,38 @@ void NodeManager::StartContainers(const rpc::IncomingCall& call, const w::NMToke
       refused.push_back({id, std::string(ex::kYarn), why});
       continue;
     }
-    app_tokens_.Came(id.attempt.app, *credentials);
+    ports_.app_tokens.Came(id.attempt.app, *credentials);
     event.containers.push_back(std::move(*spec));
   }
-  if (base::Status known = tokens_.AttemptStarted(token); known) SaveTokens();
+  ports_.keys.AttemptStarted(token);
   event.call = Open(call, CallKind::kStart, std::string(token.AppSubmitter()));
   calls_.at(event.call).refused = std::move(refused);
   const std::vector<model::ApplicationId> apps = AppsOf(event.containers);
-  Feed(std::move(event));
+  ports_.feed(std::move(event));
   for (const model::ApplicationId& app : apps) {
-    if (core_.FindApp(app) == nullptr) app_tokens_.Forget(app);  // none of its containers was taken
+    if (ports_.core.FindApp(app) == nullptr) ports_.app_tokens.Forget(app);  // none of its containers was taken
   }
 }
 
-void NodeManager::StopContainers(const rpc::IncomingCall& call, const w::NMTokenIdentifierProto& token) {
+void ContainerService::StopContainers(const rpc::IncomingCall& call, const w::NMTokenIdentifierProto& token) {
   const auto request = Parse<w::StopContainersRequestProto>(call);
   if (!request) return;
   model::nm::StopContainers event;
   event.attempt = ep::FromWire(token.AppAttemptId());
   for (const w::ContainerIdProto& id : request->container_id) event.containers.push_back(ep::FromWire(id));
   event.call = Open(call, CallKind::kStop, std::string(token.AppSubmitter()));
-  Feed(std::move(event));
+  ports_.feed(std::move(event));
 }
 
-void NodeManager::GetStatuses(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
+void ContainerService::GetStatuses(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
   const auto request = Parse<w::GetContainerStatusesRequestProto>(call);
   if (!request) return;
   w::GetContainerStatusesResponseProto response;
   for (const w::ContainerIdProto& proto : request->container_id) {
     const model::ContainerId id = ep::FromWire(proto);
-    const base::Result<model::nm::ContainerReport> report = core_.Status(attempt, id);
+    const base::Result<model::nm::ContainerReport> report = ports_.core.Status(attempt, id);
     if (report) {
-      response.status.push_back(ep::ContainerStatusOf(*report, identity_.host));
+      response.status.push_back(ep::ContainerStatusOf(*report, host_));
       continue;
     }
     w::ContainerExceptionMapProto& failure = response.failed_requests.emplace_back();
@@ -191,7 +207,7 @@ void NodeManager::GetStatuses(const rpc::IncomingCall& call, const model::Applic
   server_.ReplyMessage(call.token, response);
 }
 
-void NodeManager::SignalContainer(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
+void ContainerService::SignalContainer(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
   const auto request = Parse<w::SignalContainerRequestProto>(call);
   if (!request) return;
   model::nm::SignalContainer event;
@@ -199,10 +215,10 @@ void NodeManager::SignalContainer(const rpc::IncomingCall& call, const model::Ap
   event.container = ep::FromWire(request->container_id);
   event.command = static_cast<model::nm::SignalCommand>(request->command);
   event.call = Open(call, CallKind::kSignal);
-  Feed(std::move(event));
+  ports_.feed(std::move(event));
 }
 
-void NodeManager::LocalizeContainer(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
+void ContainerService::LocalizeContainer(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
   const auto request = Parse<w::ResourceLocalizationRequestProto>(call);
   if (!request) return;
   if (!request->container_id)
@@ -211,36 +227,38 @@ void NodeManager::LocalizeContainer(const rpc::IncomingCall& call, const model::
   if (!resources) return server_.Fail(call.token, ep::JavaClass("NullPointerException"), resources.error().message);
   if (const std::string why = UnsafeLink(*resources); !why.empty()) return server_.Fail(call.token, ex::kYarn, why);
   const uint64_t number = Open(call, CallKind::kLocalize);
-  Feed(model::nm::LocalizeContainer{number, attempt, ep::FromWire(request->ContainerId()), std::move(*resources)});
+  ports_.feed(
+      model::nm::LocalizeContainer{number, attempt, ep::FromWire(request->ContainerId()), std::move(*resources)});
 }
 
-void NodeManager::RestartContainer(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
+void ContainerService::RestartContainer(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
   const auto request = Parse<w::ContainerIdProto>(call);
   if (!request) return;
   const uint64_t number = Open(call, CallKind::kRestart);
-  Feed(model::nm::RestartContainer{number, attempt, ep::FromWire(*request)});
+  ports_.feed(model::nm::RestartContainer{number, attempt, ep::FromWire(*request)});
 }
 
-void NodeManager::UpdateContainers(const rpc::IncomingCall& call, const w::NMTokenIdentifierProto& token,
-                                   const std::vector<wire::hadoop_rpc::TokenProto>& update_tokens, CallKind kind) {
+void ContainerService::UpdateContainers(const rpc::IncomingCall& call, const w::NMTokenIdentifierProto& token,
+                                        const std::vector<wire::hadoop_rpc::TokenProto>& update_tokens, CallKind kind) {
   model::nm::UpdateContainers event;
   event.attempt = ep::FromWire(token.AppAttemptId());
   for (const wire::hadoop_rpc::TokenProto& one : update_tokens) {
-    const base::Result<w::ContainerTokenIdentifierProto> verified = tokens_.VerifyContainerToken(one);
+    const base::Result<w::ContainerTokenIdentifierProto> verified = ports_.keys.tokens().VerifyContainerToken(one);
     if (!verified) return server_.Fail(call.token, ex::kInvalidToken, verified.error().message);
     event.containers.push_back(ep::ContainerSpecOf(*verified));
   }
   event.call = Open(call, kind);
-  Feed(std::move(event));
+  ports_.feed(std::move(event));
 }
 
-void NodeManager::GetLocalizationStatuses(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt) {
+void ContainerService::GetLocalizationStatuses(const rpc::IncomingCall& call,
+                                               const model::ApplicationAttemptId& attempt) {
   const auto request = Parse<w::GetLocalizationStatusesRequestProto>(call);
   if (!request) return;
   w::GetLocalizationStatusesResponseProto response;
   for (const w::ContainerIdProto& proto : request->container_id) {
     const model::ContainerId id = ep::FromWire(proto);
-    const base::Result<std::vector<fairlead::nm::LinkStatus>> links = core_.Localization(attempt, id);
+    const base::Result<std::vector<fairlead::nm::LinkStatus>> links = ports_.core.Localization(attempt, id);
     if (!links) {
       w::ContainerExceptionMapProto& failure = response.failed_requests.emplace_back();
       failure.container_id = ep::ToWire(id);
@@ -262,7 +280,7 @@ void NodeManager::GetLocalizationStatuses(const rpc::IncomingCall& call, const m
   server_.ReplyMessage(call.token, response);
 }
 
-void NodeManager::Do(model::nm::CallAnswer& effect) {
+void ContainerService::Answer(model::nm::CallAnswer& effect) {
   const auto at = calls_.find(effect.call);
   if (at == calls_.end()) return;
   OpenCall open = std::move(at->second);
@@ -271,10 +289,10 @@ void NodeManager::Do(model::nm::CallAnswer& effect) {
   const rpc::CallToken to = open.waiter.token;
   switch (open.kind) {
     case CallKind::kStart:
-      NoteAll(env_.audit, "Start Container Request", open.waiter, effect);
+      NoteAll(ports_.audit, "Start Container Request", open.waiter, effect);
       return server_.ReplyMessage(to, ep::StartResponse(effect, ServiceMeta()));
     case CallKind::kStop:
-      NoteAll(env_.audit, "Stop Container Request", open.waiter, effect);
+      NoteAll(ports_.audit, "Stop Container Request", open.waiter, effect);
       return server_.ReplyMessage(to, ep::StopResponse(effect));
     case CallKind::kSignal:
       return server_.ReplyMessage(to, w::SignalContainerResponseProto{});
@@ -289,7 +307,7 @@ void NodeManager::Do(model::nm::CallAnswer& effect) {
   }
 }
 
-void NodeManager::Do(model::nm::CallRefused& effect) {
+void ContainerService::Refuse(const model::nm::CallRefused& effect) {
   const auto at = calls_.find(effect.call);
   if (at == calls_.end()) return;
   server_.Fail(at->second.waiter.token, effect.exception, effect.message);

@@ -3,11 +3,9 @@
 #include <algorithm>
 
 #include "base/stored.h"
-#include "endpoints/yarn/exceptions.h"
 #include "endpoints/yarn/rm_convert.h"
 #include "nm/rows.h"
 #include "process/nm/layout.h"
-#include "wire/yarn/protocols.h"
 
 namespace fairlead::process::nm {
 
@@ -20,7 +18,6 @@ using model::nm::Event;
 namespace {
 // Of one row each.
 constexpr char kPort[] = "nm_port";
-constexpr char kTokens[] = "nm_tokens";
 constexpr char kLogs[] = "nm_logs";  // when an application's logs are removed
 
 template <class T>
@@ -45,10 +42,12 @@ NodeManager::NodeManager(Environment environment, Settings settings)
       core_(CoreConfig(env_, settings_)),
       state_(env_.loop, env_.store, env_.log,
              [this](const std::string& why) { End(1, "its state store is lost: " + why); }),
+      keys_(env_.loop, env_.log, state_),
       app_tokens_(state_, env_.log),
-      server_(env_.loop, env_.net),
-      client_(env_.loop, env_.net, {}, settings_.security),
-      trackers_(settings_.trackers) {
+      service_({env_.loop, env_.net, core_, keys_, app_tokens_, env_.services, env_.audit,
+                [this](Event event) { Feed(std::move(event)); }}),
+      tracker_(env_.loop, env_.net, env_.log, settings_,
+               [this](const std::string& why) { Feed(model::nm::RmCallFailed{why}); }) {
   if (env_.aggregator) {
     logs_.emplace(LogGathering::Ports{env_.loop, env_.log, env_.dirs, *env_.aggregator, state_, core_, app_tokens_},
                   settings_.logs);
@@ -87,7 +86,7 @@ base::Result<model::nm::Started> NodeManager::LoadState() {
   for (const base::Status& loaded :
        {load(fairlead::nm::kAppsTable, started.apps), load(fairlead::nm::kContainersTable, started.containers),
         load(fairlead::nm::kSpentTokensTable, started.spent_tokens), load(fairlead::nm::kResourcesTable, resources),
-        load(kPort, port), load(kTokens, tokens)}) {
+        load(kPort, port), load(NodeKeys::kTable, tokens)}) {
     if (!loaded) return loaded.error();
   }
   for (model::nm::ResourceRecord& record : resources) {
@@ -98,7 +97,7 @@ base::Result<model::nm::Started> NodeManager::LoadState() {
     settings_.listen.port = static_cast<uint16_t>(port.front());
     port_remembered_ = true;
   }
-  if (!tokens.empty()) tokens_.Recover(std::move(tokens.front()));
+  if (!tokens.empty()) keys_.Load(std::move(tokens.front()));
   if (base::Status loaded = app_tokens_.Load(env_.store, unread_); !loaded) return loaded.error();
   auto logs = env::LoadRecords<base::WallTime>(env_.store, kLogs, &unread_);
   if (!logs) return logs.error();
@@ -119,31 +118,17 @@ base::Result<model::nm::Started> NodeManager::LoadState() {
 }
 
 base::Status NodeManager::Listen() {
-  const auto options = [this] {
-    rpc::ListenOptions listen;
-    listen.session.allow_simple = false;
-    listen.session.tokens = &tokens_;
-    listen.session.protections = settings_.security.protections;
-    listen.services.push_back({w::kContainerManagementProtocol, w::kContainerManagementProtocolMethods,
-                               [this](const rpc::IncomingCall& call) { OnCall(call); }});
-    if (!settings_.admits) return listen;
-    listen.admit = [this](const endpoints::yarn::Caller& caller, const std::string& protocol, const env::Endpoint& peer,
-                          const rpc::ListenOptions::Admitted& done) {
-      done(settings_.admits(caller, protocol, peer.host));
-    };
-    return listen;
-  };
-  base::Result<env::Endpoint> bound = server_.Listen(settings_.listen, options());
+  base::Result<env::Endpoint> bound = service_.Listen(settings_.listen, settings_.security, settings_.admits);
   if (!bound && port_remembered_) {
     env_.log.Warn("the port of the last run is taken, another one is used",
                   {{"port", std::to_string(settings_.listen.port)}, {"why", bound.error().message}});
     settings_.listen.port = 0;
-    bound = server_.Listen(settings_.listen, options());
+    bound = service_.Listen(settings_.listen, settings_.security, settings_.admits);
   }
   if (!bound) return bound.error();
   identity_.port = bound->port;
-  tokens_.SetNode(identity_.host, identity_.port);
-  tokens_.SetHmac(settings_.hmac);
+  keys_.SetNode(identity_.host, identity_.port, settings_.hmac);
+  service_.SetHost(identity_.host);
   if (logs_) logs_->SetNode(identity_.host + ":" + std::to_string(identity_.port));
   state_.Keep({{kPort, "", base::EncodeStored(int64_t{bound->port})}});
   return {};
@@ -350,8 +335,7 @@ void NodeManager::Do(model::nm::CleanContainer& effect) {
 
 void NodeManager::Do(model::nm::CleanApp& effect) {
   for (AuxService* service : env_.services) service->StopApplication(effect.app);
-  tokens_.AppFinished(effect.app);
-  SaveTokens();
+  keys_.AppFinished(effect.app);
   const auto done = [this, app = effect.app] { Feed(model::nm::AppCleaned{app}); };
   std::vector<std::string> trees;
   for (const std::string& local : env_.dirs.all_local()) {
@@ -427,111 +411,46 @@ void NodeManager::RemoveTrees(std::vector<std::string> paths, std::function<void
 
 // ---- The resource manager -----------------------------------------------------------------------------------------
 
-rpc::RpcTarget NodeManager::Tracker() const {
-  rpc::RpcTarget target;
-  target.address = trackers_.current();
-  target.protocol = std::string(w::kResourceTracker);
-  target.user.user = settings_.user;
-  target.user.server_principal = settings_.manager_principal;
-  if (settings_.credential) target.user.token = settings_.credential();
-  return target;
-}
-
-void NodeManager::RmFailed(const char* call, const rpc::RpcError& error) {
-  const std::string text =
-      error.kind == rpc::RpcErrorKind::kRemote ? error.remote.class_name + ": " + error.remote.message : error.message;
-  if (text != last_rm_error_) {
-    env_.log.Warn("the resource manager does not answer",
-                  {{"call", call}, {"address", Tracker().address.ToString()}, {"why", text}});
-    last_rm_error_ = text;
-  }
-  trackers_.Failed(error);
-  Feed(model::nm::RmCallFailed{text});
-}
-
-void NodeManager::TakeKeys(const std::optional<w::MasterKeyProto>& container,
-                           const std::optional<w::MasterKeyProto>& nm) {
-  if (container) tokens_.SetContainerTokenKey(ep::FromWire(*container));
-  if (nm) tokens_.SetNmTokenKey(ep::FromWire(*nm));
-  if (container || nm) SaveTokens();
-}
-
-// Told with each registration, so that a restart forgets nothing.
-void NodeManager::NoteLaidOpen(const std::optional<w::FairleadLaidOpenProto>& keys) {
-  constexpr int64_t kLongest = 600'000;
-  laid_open_timer_.Stop();
-  laid_open_is_over_ = false;
-  laid_open_.reset();
-  if (!keys) return;
-  laid_open_ = keys->LastNmKey();
-  const base::Duration rest = base::Duration::Millis(std::clamp<int64_t>(keys->ForMs(), 0, kLongest));
-  laid_open_timer_.After(rest, [this] { ForgetLaidOpen(); });
-}
-
-void NodeManager::ForgetLaidOpen() {
-  laid_open_is_over_ = true;
-  ep::NodeTokens::State state = tokens_.state();
-  const size_t attempts =
-      std::erase_if(state.attempts, [&](const auto& attempt) { return LayOpen(attempt.second.id); });
-  const bool previous = state.nm_previous && LayOpen(state.nm_previous->id);
-  if (previous) state.nm_previous.reset();
-  if (attempts == 0 && !previous) return;
-  tokens_.Recover(std::move(state));
-  SaveTokens();
-  env_.log.Info("tokens of a key that lay open to others are good for nothing any more",
-                {{"attempts", std::to_string(attempts)}});
-}
-
-void NodeManager::SaveTokens() { state_.Keep({{kTokens, "", base::EncodeStored(tokens_.state())}}); }
-
 void NodeManager::Do(model::nm::Register& effect) {
   w::RegisterNodeManagerRequestProto request = ep::RegisterRequest(identity_, effect);
   if (logs_) request.log_aggregation_reports_for_apps = logs_->Remembered();
-  client_.Call<w::RegisterNodeManagerResponseProto>(
-      Tracker(), "registerNodeManager", request, settings_.call_timeout,
-      alive_([this](base::Result<w::RegisterNodeManagerResponseProto, rpc::RpcError> response) {
-        if (!response) return RmFailed("registerNodeManager", response.error());
-        last_rm_error_.clear();
-        TakeKeys(response->container_token_master_key, response->nm_token_master_key);
-        NoteLaidOpen(response->laid_open);
-        env_.log.Info("registered", {{"rm", Tracker().address.ToString()},
-                                     {"rm_identifier", std::to_string(response->RmIdentifier())},
-                                     {"rm_version", std::string(response->RmVersion())}});
-        Feed(ep::RegisteredOf(*response));
-      }));
+  tracker_.Call<w::RegisterNodeManagerResponseProto>(
+      "registerNodeManager", request, [this](const w::RegisterNodeManagerResponseProto& response) {
+        keys_.Take(response.container_token_master_key, response.nm_token_master_key);
+        keys_.NoteLaidOpen(response.laid_open);
+        env_.log.Info("registered", {{"rm", tracker_.manager().ToString()},
+                                     {"rm_identifier", std::to_string(response.RmIdentifier())},
+                                     {"rm_version", std::string(response.RmVersion())}});
+        Feed(ep::RegisteredOf(response));
+      });
 }
 
 void NodeManager::Do(model::nm::Heartbeat& effect) {
   w::NodeHeartbeatRequestProto request = ep::HeartbeatRequest(identity_, effect);
   // A Java resource manager reads both while it rolls keys, and does not check that they are there.
-  if (tokens_.state().container_current)
-    request.last_known_container_token_master_key = ep::ToWire(*tokens_.state().container_current);
-  if (tokens_.state().nm_current) request.last_known_nm_token_master_key = ep::ToWire(*tokens_.state().nm_current);
+  const ep::NodeTokens::State& keys = tokens().state();
+  if (keys.container_current) request.last_known_container_token_master_key = ep::ToWire(*keys.container_current);
+  if (keys.nm_current) request.last_known_nm_token_master_key = ep::ToWire(*keys.nm_current);
   if (app_tokens_.sequence() != 0) request.token_sequence_no = app_tokens_.sequence();
   if (logs_) {
     request.log_aggregation_reports_for_apps = logs_->reports();
     for (const model::ApplicationId& app : logs_->KeepAlive())
       request.node_status->keep_alive_applications.push_back(ep::ToWire(app));
   }
-  client_.Call<w::NodeHeartbeatResponseProto>(
-      Tracker(), "nodeHeartbeat", request, settings_.call_timeout,
-      alive_([this, told = request.log_aggregation_reports_for_apps.size()](
-                 base::Result<w::NodeHeartbeatResponseProto, rpc::RpcError> response) {
-        if (!response) return RmFailed("nodeHeartbeat", response.error());
+  tracker_.Call<w::NodeHeartbeatResponseProto>(
+      "nodeHeartbeat", request,
+      [this, told = request.log_aggregation_reports_for_apps.size()](const w::NodeHeartbeatResponseProto& response) {
         if (logs_) logs_->Told(told);
-        last_rm_error_.clear();
-        TakeKeys(response->container_token_master_key, response->nm_token_master_key);
-        app_tokens_.Told(*response);
-        Feed(ep::HeartbeatAnsweredOf(*response));
-      }));
+        keys_.Take(response.container_token_master_key, response.nm_token_master_key);
+        app_tokens_.Told(response);
+        Feed(ep::HeartbeatAnsweredOf(response));
+      });
 }
 
 void NodeManager::Do(model::nm::Unregister&) {
   w::UnRegisterNodeManagerRequestProto request;
   request.node_id = ep::ToWire(model::rm::NodeAddress{identity_.host, identity_.port});
-  client_.Call<w::UnRegisterNodeManagerResponseProto>(
-      Tracker(), "unRegisterNodeManager", request, base::Duration::Seconds(2),
-      [](const base::Result<w::UnRegisterNodeManagerResponseProto, rpc::RpcError>&) {});
+  tracker_.Tell<w::UnRegisterNodeManagerResponseProto>("unRegisterNodeManager", request);
 }
 
 }  // namespace fairlead::process::nm

@@ -24,17 +24,17 @@
 #include "env/timer.h"
 #include "nm/nm.h"
 #include "process/nm/app_tokens.h"
+#include "process/nm/container_service.h"
 #include "process/nm/log_gathering.h"
+#include "process/nm/node_keys.h"
 #include "process/nm/ports.h"
 #include "process/nm/state_writer.h"
-#include "process/rpc/members.h"
-#include "process/rpc/rpc_client.h"
-#include "process/rpc/rpc_server.h"
+#include "process/nm/tracker_client.h"
 
 namespace fairlead::process::nm {
 
 /// Names of Hadoop keys behind the values in comments.
-struct Settings {
+struct Settings : TrackerSettings {
   fairlead::nm::Config core;  // node_address is filled in when the port is known
   std::string host;           // as which the node registers
   env::Endpoint listen;       // port 0: the one of the last run, else any free one
@@ -42,16 +42,7 @@ struct Settings {
   std::string hadoop_version = "3.3.6";
   std::string node_label;
   model::Resources physical;
-  std::vector<env::Endpoint> trackers;  // of the resource managers; one leads
-  std::string user;                     // as whom the agent speaks to them,
-  std::string manager_principal;        // and to whom, or a pattern; not empty: with a ticket
-  rpc::RpcClientSecurity security;      // its protections hold for masters' calls, too
-  /// By which it logs in where there is no Kerberos, as it is now (fairlead.auth.credential); empty: by name.
-  std::function<std::optional<endpoints::yarn::RpcToken>()> credential = {};
-  /// Whether a caller may speak `protocol` here (hadoop-policy.xml); empty: whoever has a token may.
-  std::function<base::Status(const endpoints::yarn::Caller&, const std::string& protocol, const std::string& address)>
-      admits = {};
-  base::Duration call_timeout = base::Duration::Seconds(30);
+  ContainerService::Admits admits = {};
   endpoints::yarn::TokenHmac hmac = endpoints::yarn::TokenHmac::kSha1;
 
   std::map<std::string, std::string> environment;                // the agent's own
@@ -78,12 +69,6 @@ struct Environment {
   env::Audit audit = {};                // of containers that masters start and stop
 };
 
-/// Who waits for the answer of a call that the core judges.
-struct Waiter {
-  rpc::CallToken token = 0;
-  std::string user = {}, ip = {};  // of a start and a stop: whose application, and from where
-};
-
 /// One node agent over the ports: the nm core, ContainerManagementProtocol served to masters and the resource manager,
 /// ResourceTracker called, tokens, local files, auxiliary services. What it cannot learn again is in the store.
 class NodeManager : private ContainerEvents {
@@ -101,7 +86,7 @@ class NodeManager : private ContainerEvents {
   void SetHttpPort(int32_t port) { identity_.http_port = port; }
   /// Where its pages are, as the resource manager knows them.
   env::Endpoint Pages() const { return {identity_.host, static_cast<uint16_t>(identity_.http_port)}; }
-  const endpoints::yarn::NodeTokens& tokens() const { return tokens_; }
+  const endpoints::yarn::NodeTokens& tokens() const { return keys_.tokens(); }
 
   const fairlead::nm::Nm& core() const { return core_; }
   fairlead::nm::View View() const { return core_.GetView(); }
@@ -110,18 +95,9 @@ class NodeManager : private ContainerEvents {
   base::WallTime started() const { return started_; }
   /// Rows of the store that this run goes on without.
   const std::vector<env::UnreadRow>& unread() const { return unread_; }
-  const rpc::RpcServer& rpc_server() const { return server_; }
-  /// Calls that were refused for what is in them.
-  uint64_t malformed() const { return malformed_; }
+  const ContainerService& service() const { return service_; }
 
  private:
-  enum class CallKind : uint8_t { kStart, kStop, kSignal, kUpdate, kIncrease, kLocalize, kRestart };
-  struct OpenCall {
-    Waiter waiter;
-    CallKind kind = CallKind::kStart;
-    std::vector<model::nm::Refusal> refused;  // by the endpoint itself
-  };
-
   // The core.
   void OnContainerEvent(model::nm::Event event) override { Feed(std::move(event)); }
   void Feed(model::nm::Event event);
@@ -129,8 +105,8 @@ class NodeManager : private ContainerEvents {
   void SetTimer();
   void Execute(std::vector<model::nm::Effect> effects);
   void Do(model::nm::Persist& effect, std::vector<model::nm::Effect> after);
-  void Do(model::nm::CallAnswer& effect);
-  void Do(model::nm::CallRefused& effect);
+  void Do(model::nm::CallAnswer& effect) { service_.Answer(effect); }
+  void Do(model::nm::CallRefused& effect) { service_.Refuse(effect); }
   void Do(model::nm::InitService& effect);
   void Do(model::nm::ServiceContainer& effect);
   void Do(model::nm::Fetch& effect);
@@ -155,40 +131,10 @@ class NodeManager : private ContainerEvents {
   base::Result<model::nm::Started> LoadState();
   base::Status Listen();
 
-  // Calls of masters and of the resource manager (container_service.cc).
-  /// Parses `Request`, or refuses the call, counts that and gives nothing.
-  template <class Request>
-  std::optional<Request> Parse(const rpc::IncomingCall& call);
-  void OnCall(const rpc::IncomingCall& call);
-  void StartContainers(const rpc::IncomingCall& call, const wire::yarn::NMTokenIdentifierProto& token);
-  void StopContainers(const rpc::IncomingCall& call, const wire::yarn::NMTokenIdentifierProto& token);
-  void GetStatuses(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt);
-  void SignalContainer(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt);
-  void UpdateContainers(const rpc::IncomingCall& call, const wire::yarn::NMTokenIdentifierProto& token,
-                        const std::vector<wire::hadoop_rpc::TokenProto>& tokens, CallKind kind);
-  void GetLocalizationStatuses(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt);
-  void LocalizeContainer(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt);
-  void RestartContainer(const rpc::IncomingCall& call, const model::ApplicationAttemptId& attempt);
-  uint64_t Open(const rpc::IncomingCall& call, CallKind kind, std::string user = "");
-  std::vector<std::pair<std::string, std::string>> ServiceMeta() const;
-
   // Launch (launcher.cc).
   base::Result<LaunchPlan> PlanLaunch(const model::nm::Launch& launch);
   std::vector<std::pair<std::string, std::string>> NodeVariables(const LaunchPlan& plan, const std::string& counters);
   std::vector<std::pair<std::string, std::string>> AdminVariables(const std::map<std::string, std::string>& of_app);
-
-  // The resource manager.
-  rpc::RpcTarget Tracker() const;
-  void RmFailed(const char* call, const rpc::RpcError& error);
-  void TakeKeys(const std::optional<wire::yarn::MasterKeyProto>& container,
-                const std::optional<wire::yarn::MasterKeyProto>& nm);
-  void SaveTokens();
-  void NoteLaidOpen(const std::optional<wire::yarn::FairleadLaidOpenProto>& keys);
-  /// An NM key lay open to others. Ids are a counter that may wrap.
-  bool LayOpen(int32_t key) const {
-    return laid_open_ && static_cast<int32_t>(static_cast<uint32_t>(key) - static_cast<uint32_t>(*laid_open_)) <= 0;
-  }
-  void ForgetLaidOpen();
 
   // Files.
   void StartFetch(const FetchPlan& plan);
@@ -206,17 +152,10 @@ class NodeManager : private ContainerEvents {
   fairlead::nm::Nm core_;
   StateWriter state_;
   std::vector<env::UnreadRow> unread_;
-  endpoints::yarn::NodeTokens tokens_;
+  NodeKeys keys_;
   AppTokens app_tokens_;
-  std::optional<int32_t> laid_open_;  // the last NM key that lay open
-  bool laid_open_is_over_ = false;    // it and those before it are good for nothing any more
-  env::Timer laid_open_timer_{env_.loop};
-  rpc::RpcServer server_;
-  uint64_t malformed_ = 0;
-  rpc::RpcClient client_;
-  rpc::Members trackers_;
-  std::map<uint64_t, OpenCall> calls_;
-  uint64_t next_call_ = 1;
+  ContainerService service_;
+  TrackerClient tracker_;
   std::deque<model::nm::Event> events_;
   bool pumping_ = false;
   env::Timer timer_{env_.loop};
@@ -224,7 +163,6 @@ class NodeManager : private ContainerEvents {
   base::WallTime started_;
   std::map<model::nm::ResourceNumber, FetchPlan> fetches_;  // under way
   std::optional<LogGathering> logs_;                        // none: logs stay on the node
-  std::string last_rm_error_;
   std::function<void(int, const std::string&)> on_exit_;
   env::Alive alive_;
 };

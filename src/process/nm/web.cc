@@ -625,12 +625,13 @@ http::Response Web::Metrics() const {
   counter("heartbeats_total", "Heartbeats sent", counters.heartbeats);
   counter("heartbeat_failures_total", "Calls to the resource manager without answer", counters.heartbeat_failures);
   counter("registrations_total", "Registrations sent", counters.registrations);
-  counter("requests_malformed_total", "Calls refused for what is in them", static_cast<int64_t>(manager_.malformed()));
+  counter("requests_malformed_total", "Calls refused for what is in them",
+          static_cast<int64_t>(manager_.service().malformed()));
   std::vector<std::pair<std::string, int64_t>> over;
-  for (const auto& [kind, count] : manager_.rpc_server().refused())
+  for (const auto& [kind, count] : manager_.service().server().refused())
     over.emplace_back(kind, static_cast<int64_t>(count));
   out.Counters("rpc_too_long_total", "Messages refused for more bytes than their kind may have", "kind", over);
-  const rpc::RpcServer::Counters& logins = manager_.rpc_server().counters();
+  const rpc::RpcServer::Counters& logins = manager_.service().server().counters();
   counter("rpc_logins_refused_total", "Logins of RPC without a valid token or protocol",
           static_cast<int64_t>(logins.logins_refused));
   counter("rpc_unauthorized_total", "Known callers of RPC who may not speak there",
