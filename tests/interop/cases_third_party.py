@@ -52,7 +52,7 @@ def tez_word_count(cluster, work):
 
 def flink_conf(work, cluster):
     conf = work / "conf"
-    conf.mkdir()
+    conf.mkdir(exist_ok=True)
     (conf / "config.yaml").write_text(f"""jobmanager.memory.process.size: 1024m
 taskmanager.memory.process.size: 1024m
 taskmanager.numberOfTaskSlots: 1
@@ -70,19 +70,30 @@ log4j.appender.err.layout=org.apache.log4j.SimpleLayout
     return conf
 
 
-def flink_word_count(cluster, work):
-    """Application mode: the job runs in the master, which asks for task managers and gives them back."""
+def flink_program(work):
+    """FlinkWordCount in a jar."""
+    peers.fetch(FLINK)
+    classes = work / "classes"
+    subprocess.run([peers.java() + "c", "-nowarn", "-d", classes, "-cp", f"{peers.LAB / FLINK}/*", peers.HERE / "java/flink/FlinkWordCount.java"], check=True)
+    subprocess.run([peers.java()[:-4] + "jar", "--create", "--file", work / "job.jar", "-C", classes, "."], check=True)
+    return work / "job.jar"
+
+
+def flink_cli(cluster, work, main, *words):
+    """A run of one of Flink's own commands, by its class below org.apache.flink."""
     peers.fetch(FLINK)
     jars = peers.LAB / FLINK
-    counts = text_file(work / "text")
-    classes = work / "classes"
-    subprocess.run([peers.java() + "c", "-nowarn", "-d", classes, "-cp", f"{jars}/*", peers.HERE / "java/flink/FlinkWordCount.java"], check=True)
-    subprocess.run([peers.java()[:-4] + "jar", "--create", "--file", work / "job.jar", "-C", classes, "."], check=True)
-    command = [peers.java(), "-Xmx512m", *peers.OPENS, *cluster.jvm(), "-cp", f"{jars}/*:{cluster.conf}:{cluster.hadoop}/*",
-               "org.apache.flink.client.cli.CliFrontend", "run-application", "-t", "yarn-application", "-c", "FlinkWordCount", work / "job.jar",
-               work / "text", work / "out"]
+    command = [peers.java(), "-Xmx512m", *peers.OPENS, *cluster.jvm(), "-cp", f"{jars}/*:{cluster.conf}:{cluster.hadoop}/*", f"org.apache.flink.{main}", *words]
     environment = {**cluster.client_environment(), "FLINK_CONF_DIR": str(flink_conf(work, cluster)), "FLINK_LIB_DIR": str(jars)}
-    require_success(subprocess.run([str(word) for word in command], capture_output=True, text=True, env=environment, cwd=work, timeout=300), "flink run-application")
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, env=environment, cwd=work, timeout=300)
+
+
+def flink_word_count(cluster, work):
+    """Application mode: the job runs in the master, which asks for task managers and gives them back."""
+    counts = text_file(work / "text")
+    program = flink_program(work)
+    require_success(flink_cli(cluster, work, "client.cli.CliFrontend", "run-application", "-t", "yarn-application", "-c", "FlinkWordCount", program,
+                              work / "text", work / "out"), "flink run-application")
     app = require_end(cluster, cluster.apps()[-1]["id"])
     assert app["applicationType"] == "Apache Flink", app
     assert counts_in(path for path in (work / "out").rglob("part-*")) == dict(counts), "the word count differs"

@@ -803,7 +803,7 @@ class OnACluster(unittest.TestCase):
             with self.assertRaises(urllib.error.HTTPError) as refused:
                 read(address, "/conf?name=none")
             self.assertEqual(refused.exception.code, 404)
-            for path, words in (("/stacks", "This is no Java program."), ("/logLevel", "--log-level debug")):
+            for path, words in (("/stacks", "This is no Java program."), ("/logLevel", "--log-level debug"), ("/logs", "--log-file")):
                 self.assertIn(words, read(address, path))
         for address, service in ((page, "ResourceManager"), (nodes[0], "NodeManager")):
             jvm, = json.loads(read(address, f"/jmx?qry=Hadoop:service={service},name=JvmMetrics"))["beans"]

@@ -147,6 +147,10 @@ std::optional<Response> InsteadOfServlet(std::string_view path) {
   if (path == "/logLevel") {
     return TextResponse(200, "The level is set at the start: --log-level debug, info, warn or error.\n");
   }
+  if (path == "/logs" || path == "/logs/") {
+    return TextResponse(
+        200, "Logs are not served here: the daemon writes to its standard error, or where --log-file says.\n");
+  }
   return std::nullopt;
 }
 

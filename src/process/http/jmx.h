@@ -28,7 +28,7 @@ Response JmxAnswer(const std::map<std::string, std::string>& query, const std::v
 /// Nothing where the process cannot be read.
 void AddJvmBean(const std::string& service, const std::string& host, std::vector<Bean>& beans);
 
-/// What /stacks and /logLevel say instead of Hadoop's pages; nothing for another path.
+/// What /stacks, /logLevel and /logs say instead of Hadoop's pages; nothing for another path.
 std::optional<Response> InsteadOfServlet(std::string_view path);
 
 }  // namespace fairlead::process::http

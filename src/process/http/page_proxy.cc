@@ -52,6 +52,16 @@ uint16_t UsualPort(bool https) { return https ? 443 : 80; }
 
 }  // namespace
 
+std::string ShownFrom(const Request& request) {
+  std::string_view referer = FindHeader(request.headers, "Referer");
+  const size_t host = referer.find("://");
+  const size_t path = host == std::string_view::npos ? host : referer.find('/', host + 3);
+  const size_t proxy = path == std::string_view::npos ? path : referer.find(kProxyPath, path);
+  if (proxy == std::string_view::npos) return "";
+  referer.remove_prefix(proxy + kProxyPath.size());
+  return std::string(referer.substr(0, referer.find_first_of("/?")));
+}
+
 base::Result<PageAddress> ParsePageUrl(std::string url, std::string_view whose) {
   const bool https = url.starts_with(kHttps);
   if (https || url.starts_with(kHttp)) url.erase(0, (https ? kHttps : kHttp).size());

@@ -19,6 +19,13 @@ namespace fairlead::process::http {
 /// The header by which the resource manager shows a page that a request is its proxy's.
 inline constexpr std::string_view kPageSecret = "Fairlead-Page-Secret";
 
+/// Below which pages are shown, each below its id.
+inline constexpr std::string_view kProxyPath = "/proxy/";
+
+/// The id of the page from which a browser asks, by its Referer; empty: none that is shown by a proxy. Pages of Hadoop
+/// and Spark name static files as if these were the proxy's own.
+std::string ShownFrom(const Request& request);
+
 /// Where a page is.
 struct PageAddress {
   bool https = false;

@@ -39,6 +39,20 @@ TEST(PageProxy, WhoIsRefused) {
   EXPECT_FALSE(ProxyRefusal(request, {"GET"})) << "somebody follows a link";
 }
 
+TEST(PageProxy, FromWhichPageABrowserAsks) {
+  const auto from = [](const std::string& referer) {
+    Request request;
+    request.headers = {{"Referer", referer}};
+    return ShownFrom(request);
+  };
+  EXPECT_EQ(from("http://rm:8088/proxy/application_1_0001/mapreduce?x=1"), "application_1_0001");
+  EXPECT_EQ(from("https://front/below/proxy/it"), "it");
+  EXPECT_EQ(from("http://rm:8088/proxy/it?x=/proxy/other/"), "it");
+  for (const char* none : {"http://rm:8088/cluster", "http://proxy/it/", "/proxy/it/", "http://rm:8088/proxy/", ""}) {
+    EXPECT_EQ(from(none), "") << none;
+  }
+}
+
 /// Counts who connects by it.
 class CountingNet final : public env::Net {
  public:

@@ -70,6 +70,7 @@ base::Status Web::StartProxy(const env::Endpoint& endpoint, http::KnownHosts hos
       return Learned(&Web::Proxy, request, Segments(path.begin() + 1, path.end()), reply);
     }
     if (request.path == "/healthz") return reply(http::TextResponse(200, "ok\n"));
+    if (std::optional<http::Response> elsewhere = FileOfMaster(request)) return reply(std::move(*elsewhere));
     reply(http::TextResponse(404, "Here are masters' pages alone: /proxy/APPLICATION/\n"));
   };
   auto server = http::Server::Listen(
@@ -132,7 +133,8 @@ void Web::Route(const http::Request& request, const Reply& reply) {
     const http::StaticFile* file = FindWebFile(page ? "index.html" : path[1]);
     if (file) return reply(http::StaticResponse(request, *file));
   }
-  reply(NotFound());
+  std::optional<http::Response> elsewhere = FileOfMaster(request);
+  reply(elsewhere ? std::move(*elsewhere) : NotFound());
 }
 
 void Web::Learned(Part part, const http::Request& request, const Segments& path, const Reply& reply) {

@@ -2,6 +2,7 @@
 
 #include "process/http/page_proxy.h"
 #include "process/rm/web.h"
+#include "process/rm/web_resources.h"
 
 // /proxy/APPLICATION/...: the page of a running master, fetched for the browser (WebAppProxyServlet). Masters' own
 // filters (AmIpFilter) let only the proxy in; pages of the engine's drivers know it by the attempt's secret. Who may
@@ -19,6 +20,13 @@ std::string RestOf(const std::string& target, const std::string& id) {
 }
 
 }  // namespace
+
+std::optional<http::Response> FileOfMaster(const http::Request& request) {
+  if (!request.path.starts_with("/static/")) return std::nullopt;
+  const base::Result<model::ApplicationId> shown = model::ParseApplicationId(http::ShownFrom(request));
+  if (!shown.ok()) return std::nullopt;
+  return http::Redirect(std::string(http::kProxyPath) + model::ToString(*shown) + request.target);
+}
 
 void Web::Proxy(const http::Request& request, const Segments& path, const Reply& reply) {
   if (path.empty()) return reply(http::TextResponse(404, "Write /proxy/APPLICATION/\n"));

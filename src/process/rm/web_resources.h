@@ -55,6 +55,8 @@ endpoints::rest::Document TimeoutDocument(const App& app, base::WallTime now);
 std::string_view BareRoot(const http::Request& request, std::string_view root);
 /// No resource has this address: a page, as Hadoop's container gives it, and no exception.
 http::Response NotFound();
+/// A file that a page which came through the proxy takes for ours, as Hadoop's do a picture; nullopt: it is none.
+std::optional<http::Response> FileOfMaster(const http::Request& request);
 /// An error of Fairlead's own REST.
 void OwnError(const http::Server::Reply& reply, int status, const std::string& message);
 

@@ -10,23 +10,13 @@ namespace fairlead::process::spark_master {
 
 namespace {
 
-constexpr std::string_view kProxy = "/proxy/";
 constexpr std::string_view kStatic = "/static/";
 
 /// "/proxy/ID" -> ID, and what follows it, from the "/" or "?" on.
 std::pair<std::string, std::string> Split(std::string_view target) {
-  target.remove_prefix(kProxy.size());
+  target.remove_prefix(http::kProxyPath.size());
   const size_t end = std::min(target.find_first_of("/?"), target.size());
   return {std::string(target.substr(0, end)), std::string(target.substr(end))};
-}
-
-/// The id in the address of the page that a browser asks from.
-std::string IdOfReferer(const http::Request& request) {
-  const std::string_view referer = http::FindHeader(request.headers, "Referer");
-  const size_t host = referer.find("://");
-  const size_t path = host == std::string_view::npos ? host : referer.find('/', host + 3);
-  const size_t proxy = path == std::string_view::npos ? path : referer.find(kProxy, path);
-  return proxy == std::string_view::npos ? "" : Split(referer.substr(proxy)).first;
 }
 
 }  // namespace
@@ -36,14 +26,14 @@ MasterProxy::MasterProxy(env::Loop& loop, http::PageNets nets, StandaloneMaster&
 
 bool MasterProxy::Takes(const http::Request& request) const {
   if (!settings_.on) return false;
-  if (request.target.starts_with(kProxy)) return true;
+  if (request.target.starts_with(http::kProxyPath)) return true;
   return request.path.starts_with(kStatic) && FindWebFile(request.path.substr(kStatic.size())) == nullptr &&
-         !UrlOf(IdOfReferer(request)).empty();
+         !UrlOf(http::ShownFrom(request)).empty();
 }
 
 void MasterProxy::Handle(const http::Request& request, const http::Server::Reply& reply) const {
-  if (!request.target.starts_with(kProxy)) {
-    return reply(http::Redirect(settings_.front + "/proxy/" + IdOfReferer(request) + request.target));
+  if (!request.target.starts_with(http::kProxyPath)) {
+    return reply(http::Redirect(settings_.front + "/proxy/" + http::ShownFrom(request) + request.target));
   }
   if (auto refused = http::ProxyRefusal(request, {"GET", "HEAD", "POST"})) return reply(std::move(*refused));
   const auto [id, rest] = Split(request.target);
