@@ -136,6 +136,7 @@ def cluster_mode(cluster, work, **how):
     cluster.wait(lambda: (work / "result").exists(), "the driver's result", 120)
     assert (work / "result").read_text() == "999000"
     cluster.wait(lambda: status(cluster, driver)["driverState"] == "FINISHED", "the driver's end", 30)
+    assert len(list(cluster.directory.rglob(f"{driver}/job.jar"))) == 1, "programs look for the driver's jar in its directory"
 
 
 def cluster_mode_rpc(cluster, work):

@@ -142,6 +142,15 @@ TEST(HistoryTest, WhatWasTakenBackHasNotFailed) {
   EXPECT_NE(ToText(*history).find("3 attempts failed\n      3 attempts taken back\n"), std::string::npos);
 }
 
+TEST(HistoryTest, ALastLineCountsOnceItIsWhole) {
+  const std::string log = LogOf(Story());
+  const std::string_view bare = std::string_view(log).substr(0, log.size() - 1);
+  EXPECT_EQ(ToJson(*ReadLog(bare)), ToJson(*ReadLog(log))) << "without its line end";
+  const std::string_view before = bare.substr(0, bare.rfind('\n') + 1);
+  EXPECT_EQ(ToJson(*ReadLog(bare.substr(0, bare.size() - 1))), ToJson(*ReadLog(before))) << "while it is written";
+  EXPECT_NE(ToJson(*ReadLog(before)), ToJson(*ReadLog(log)));
+}
+
 TEST(HistoryTest, AnErrorOfManyLinesIsPrintedOnce) {
   std::vector<Event> events = Story();
   events.resize(events.size() - 3);
