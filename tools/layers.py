@@ -56,7 +56,7 @@ MAY_INCLUDE = {folder: set(others.split()) for folder, others in {
     "process/peers": "",
     "process/http": "base env process/peers wire/json",
     "process/rpc": "base endpoints/yarn env process/peers wire/hadoop_rpc",
-    "process/tls": "env",
+    "process/tls": "base env",
     "process/login": "base endpoints/yarn env process/http wire/hadoop_rpc",
     "process/application": "endpoints/yarn env model process/rpc wire/yarn",
     "report": "base endpoints/v1 model process/http",

@@ -136,8 +136,7 @@ base::Result<Certificates> ReadCertificates(const std::string& name, std::string
                      " -destkeystore " + name + ".p12 -deststoretype PKCS12' makes one that is"};
 }
 
-base::Result<Certificates> ReadCertificateFiles(const std::vector<std::string>& paths, env::Disk& disk,
-                                                const StorePasswords& passwords) {
+base::Result<std::string> ReadCertificateFiles(const std::vector<std::string>& paths, env::Disk& disk) {
   std::string bytes;
   for (const std::string& path : paths) {
     std::error_code unknown;
@@ -146,7 +145,7 @@ base::Result<Certificates> ReadCertificateFiles(const std::vector<std::string>& 
     if (!read.ok()) return read.error();
     bytes += *read;
   }
-  return ReadCertificates(paths.front(), bytes, passwords);
+  return bytes;
 }
 
 }  // namespace fairlead::env_openssl

@@ -43,10 +43,9 @@ inline constexpr int kStorePassword = -1, kKeyPassword = -2;  // no errno has th
 base::Result<Certificates> ReadCertificates(const std::string& name, std::string_view bytes,
                                             const StorePasswords& passwords);
 
-/// The same of the files at `paths`, 16 MiB each at most, one behind the other; the first one's path is the name. A
-/// pipe is an error: whoever opens one waits. Files are read, so it blocks.
-base::Result<Certificates> ReadCertificateFiles(const std::vector<std::string>& paths, env::Disk& disk,
-                                                const StorePasswords& passwords);
+/// The bytes of the files at `paths`, 16 MiB each at most, one behind the other. A pipe is an error: whoever opens one
+/// waits. Files are read, so it blocks.
+base::Result<std::string> ReadCertificateFiles(const std::vector<std::string>& paths, env::Disk& disk);
 
 /// What OpenSSL says of its last failure; empties its list.
 std::string LastFailure();

@@ -42,7 +42,9 @@ class Pages(unittest.TestCase):
         cls.cluster.write()
         (directory / "masters").mkdir()
         cls.masters = tls.Certificates(directory / "masters")
-        cls.cluster.spawn("rm", [peers.BINARY, "rm", "--hadoop-conf", cls.cluster.conf, "--set", f"fairlead.tls.ca={cls.masters.certificate}"],
+        cls.trust = directory / "trusted.pem"
+        cls.trust.write_text(cls.masters.certificate.read_text())
+        cls.cluster.spawn("rm", [peers.BINARY, "rm", "--hadoop-conf", cls.cluster.conf, "--set", f"fairlead.tls.ca={cls.trust}"],
                           env=cls.cluster.daemon_environment())
         cls.cluster.start_nm(1)
         cls.cluster.wait_for_nodes(1)
@@ -56,9 +58,9 @@ class Pages(unittest.TestCase):
     def trusting(self, url, *words):
         return self.curl(url, "--cacert", self.cluster.tls.certificate, *words)
 
-    def unit(self):
-        """What stands in the certificate that the manager shows now."""
-        with socket.create_connection(("127.0.0.1", self.cluster.web), 10) as plain:
+    def unit(self, port=None):
+        """What stands in the certificate that the manager, or another port, shows now."""
+        with socket.create_connection(("127.0.0.1", port or self.cluster.web), 10) as plain:
             context = ssl._create_unverified_context()
             with context.wrap_socket(plain) as connection:
                 text = ssl.DER_cert_to_PEM_cert(connection.getpeercert(True))
@@ -124,12 +126,26 @@ class Pages(unittest.TestCase):
         direct = self.curl(page + "/running.json", "--cacert", self.masters.certificate)
         self.assertRegex(direct.stdout, f"(?s)^HTTP/1.1 302.*/proxy/{application}/running.json", "others than the proxy are led to it")
         self.assertIn("This port speaks TLS alone", self.curl(page.replace("https", "http")).stdout)
+        self.masters.make("second")
+        self.believe(self.masters)
+        self.cluster.wait(lambda: self.unit(int(page.rsplit(":", 1)[1])) == "second", "the driver's second certificate", 20)
+        shown = self.cluster.page(f"/proxy/{application}/running.json")
+        self.cluster.wait(lambda: "HTTP/1.1 200" in self.trusting(shown).stdout, "the page by the second certificate", 20)
+
+    def believe(self, certificates):
+        """Adds one to those whom the manager trusts."""
+        with open(self.trust, "a") as trust:
+            trust.write(certificates.certificate.read_text())
 
     def test_a_driver_whom_the_manager_does_not_trust_is_not_shown(self):
-        """And nothing is asked of it in the clear."""
+        """And nothing is asked of it in the clear, until the manager's file says that it trusts."""
         (self.cluster.directory / "stranger").mkdir()
-        _, told = self.page_of_driver(tls.Certificates(self.cluster.directory / "stranger"), "HTTP/1.1 502")
+        stranger = tls.Certificates(self.cluster.directory / "stranger")
+        application, told = self.page_of_driver(stranger, "HTTP/1.1 502")
         self.assertIn("the certificate of localhost is not trusted: self-signed certificate", told)
+        self.believe(stranger)
+        page = self.cluster.page(f"/proxy/{application}/running.json")
+        self.cluster.wait(lambda: "HTTP/1.1 200" in self.trusting(page).stdout, "the page of a driver that is trusted now", 20)
 
     def test_commands_trust_by_ca(self):
         refused = self.run_fairlead("queues")
@@ -213,6 +229,8 @@ class Standalone(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.directory, ignore_errors=True)
         cls.tls = tls.Certificates(cls.directory)
         cls.store = cls.tls.make_pkcs12()
+        cls.trust = cls.directory / "trusted.pem"
+        cls.trust.write_text(cls.tls.certificate.read_text())
         cls.home = spark_home.make(cls.directory)
         java = cls.directory / "java/bin/java"
         java.parent.mkdir(parents=True)
@@ -222,7 +240,7 @@ class Standalone(unittest.TestCase):
         cls.processes = contextlib.ExitStack()
         cls.addClassCleanup(cls.processes.close)
         cls.properties("master", {"spark.fairlead.tls.certificate": cls.tls.certificate, "spark.fairlead.tls.key": cls.tls.key, "spark.ssl.standalone.port": cls.secure,
-                                  "spark.master.rest.port": cls.rest, "spark.ui.reverseProxy": "true", "spark.fairlead.tls.ca": cls.tls.certificate})
+                                  "spark.master.rest.port": cls.rest, "spark.ui.reverseProxy": "true", "spark.fairlead.tls.ca": cls.trust})
         cls.properties("worker", {"spark.ssl.enabled": "true", "spark.ssl.keyStore": cls.store, "spark.ssl.keyStorePassword": tls.PASSWORD})
         cls.spawn("master", "spark-master", "--port", cls.port, "--webui-port", cls.plain)
         cls.spawn("worker", "spark-worker", "--webui-port", cls.worker_plain, "--cores", 1, "--memory", "512m", "--work-dir", cls.directory / "work",
@@ -285,6 +303,14 @@ class Standalone(unittest.TestCase):
         status, _, text = self.get(f"https://127.0.0.1:{self.secure}/proxy/{worker['id']}/json/")
         self.assertEqual(status, 200, text)
         self.assertEqual(json.loads(text)["id"], worker["id"])
+
+    def test_whom_the_master_trusts_changes_without_a_restart(self):
+        [worker] = self.workers()
+        page = f"https://127.0.0.1:{self.secure}/proxy/{worker['id']}/json/"
+        self.trust.write_text(self.tls.made("another")[0])
+        self.addCleanup(self.wait, lambda: self.get(page)[0] == 200, "the page of a Worker that is trusted again")
+        self.addCleanup(self.trust.write_text, self.tls.certificate.read_text())
+        self.wait(lambda: self.get(page)[0] == 502, "the refusal of a Worker that nobody trusts any more")
 
     def test_the_port_of_http_leads_to_the_page(self):
         for host in ("127.0.0.1", "localhost"):

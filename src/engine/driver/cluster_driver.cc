@@ -117,6 +117,7 @@ class Cluster {
   std::string secret_;
   std::unique_ptr<Progress> progress_;
   std::unique_ptr<EventLog> log_;
+  const std::unique_ptr<env::Disk> disk_ = env_posix::MakePosixDisk();
   std::unique_ptr<PageTls> page_tls_;  // null: the page is HTTP
   std::unique_ptr<DriverPage> page_;
   std::unique_ptr<pd::ExecutorFleet> fleet_;
@@ -204,8 +205,8 @@ std::string Cluster::StartPage() {
 /// Who asked for HTTPS gets no page by HTTP in its place.
 base::Status Cluster::ListenForPage(const std::string& log_path) {
   env_posix::PosixLoop& loop = session_.loop();
-  const auto disk = env_posix::MakePosixDisk();
-  auto tls = PageTls::Open(loop, loop, *disk, settings_.spark);
+  auto tls = PageTls::Open(loop, loop, *disk_, settings_.spark,
+                           [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); });
   if (!tls.ok()) return tls.error();
   page_tls_ = std::move(*tls);
   env::Net& net = page_tls_ ? page_tls_->net() : loop;

@@ -16,7 +16,7 @@ TEST(PageTlsTest, FilesThatAreNoneAreRefusedByName) {
   const auto loop = env_posix::MakePosixLoop();
   const auto disk = env_posix::MakePosixDisk();
   const auto why = [&](const std::string& path) {
-    const auto opened = PageTls::Open(*loop, *loop, *disk, {{kPageCertificate, path}});
+    const auto opened = PageTls::Open(*loop, *loop, *disk, {{kPageCertificate, path}}, nullptr);
     return opened.ok() ? "" : opened.error().message;
   };
   ASSERT_EQ(::mkfifo((directory / "pipe").c_str(), 0600), 0);
@@ -24,7 +24,7 @@ TEST(PageTlsTest, FilesThatAreNoneAreRefusedByName) {
   EXPECT_THAT(why(directory / "pipe"), testing::HasSubstr("pipe is a pipe; write its bytes to a file"));
   EXPECT_THAT(why(directory / "junk"), testing::HasSubstr(kPageCertificate));
   EXPECT_THAT(why(directory / "absent"), testing::HasSubstr(kPageCertificate));
-  const auto none = PageTls::Open(*loop, *loop, *disk, {});
+  const auto none = PageTls::Open(*loop, *loop, *disk, {}, nullptr);
   ASSERT_TRUE(none.ok());
   EXPECT_EQ(*none, nullptr);
 }

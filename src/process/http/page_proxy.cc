@@ -200,7 +200,7 @@ class Passing : public std::enable_shared_from_this<Passing> {
 void PassOn(env::Loop& loop, const PageNets& nets, const Request& request, Shown shown,
             std::function<void(base::Result<Response>)> done) {
   if (shown.page.https && nets.https == nullptr) {
-    return done(base::Error{"it is HTTPS, and whom to trust could not be read at the start; the log says why"});
+    return done(base::Error{"it is HTTPS, and nobody here knows whom to trust"});
   }
   env::Net& net = shown.page.https ? *nets.https : nets.http;
   const std::string& base = shown.page.path;

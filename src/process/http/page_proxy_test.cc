@@ -196,7 +196,7 @@ TEST(PageProxy, AnHttpsPageIsFetchedByTheNetThatSpeaksTls) {
               "the page leads to " + other + ", another server, and the proxy shows nothing but the page itself");
   }
   page.knows_whom_to_trust = false;
-  EXPECT_EQ(leads("/base"), "it is HTTPS, and whom to trust could not be read at the start; the log says why");
+  EXPECT_EQ(leads("/base"), "it is HTTPS, and nobody here knows whom to trust");
   EXPECT_EQ(page.connected(), std::pair(0, 5)) << "nothing is sent in the clear in its place";
 }
 

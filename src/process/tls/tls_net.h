@@ -47,7 +47,7 @@ class TlsListening final : public env::Net {
 };
 
 /// A client's net: what it connects to speaks TLS.
-class TlsConnecting final : public env::Net {
+class TlsConnecting : public env::Net {
  public:
   TlsConnecting(env::Loop& loop, env::Net& net, env::Tls& tls) : loop_(loop), net_(net), tls_(tls) {}
 

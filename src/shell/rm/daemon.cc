@@ -48,7 +48,7 @@ struct Daemon {
   std::unique_ptr<env::Gss> gss;              // null without Kerberos
   std::unique_ptr<env::Gss> web_gss;          // as HTTP/HOST; null without its key
   std::unique_ptr<WebTls> web_tls;            // of pages that are HTTPS
-  std::unique_ptr<TrustingNet> trusting_net;  // for masters' pages that are; null: whom to trust cannot be read
+  std::unique_ptr<TrustingNet> trusting_net;  // for masters' pages that are
   endpoints::yarn::KerberosLogin kerberos;
   std::unique_ptr<JournalWriter> journal;
   JournalHeader journal_header;  // of a journal that begins with the start
@@ -64,7 +64,7 @@ struct Daemon {
 
   /// On which web ports listen.
   env::Net& WebNet() { return web_tls ? web_tls->net() : *loop; }
-  process::http::PageNets PageNets() { return {WebNet(), trusting_net ? &trusting_net->net() : nullptr}; }
+  process::http::PageNets PageNets() { return {WebNet(), trusting_net.get()}; }
   /// Null while another process leads.
   process::rm::ResourceManager* Acting() { return leadership ? leadership->acting() : manager.get(); }
 };
@@ -407,8 +407,8 @@ int RunResourceManager(const RmOptions& options) {
     if (!tls.ok()) return Refuse(tls.error().message, 1);
     daemon.web_tls = std::move(*tls);
   }
-  daemon.trusting_net =
-      TrustingNet::Open(*daemon.loop, *daemon.loop, *daemon.disk, *daemon.log, ReadTrust(configuration->source.conf));
+  daemon.trusting_net = std::make_unique<TrustingNet>(*daemon.loop, *daemon.loop, *daemon.disk, *daemon.log,
+                                                      ReadTrust(configuration->source.conf));
   const std::string profile = settings.manager.profile;  // the start takes the manager's settings
   const std::string wishes = ToString(settings.manager.core.queues.wishes);
   const base::Status started = settings.ha ? StartAsMember(daemon, *configuration, options.settings)

@@ -225,9 +225,9 @@ int RunStandalone(const SparkMasterOptions& options) {
   if (const base::Status begun = Begin(master, *settings, *loop, *log); !begun.ok()) {
     return Refuse(begun.error().message, 1);
   }
-  const auto trusting =
-      settings->proxy.on ? TrustingNet::Open(*loop, *loop, *disk, *log, settings->proxy.trust) : nullptr;
-  const http::PageNets nets{*loop, trusting ? &trusting->net() : nullptr};
+  std::optional<TrustingNet> trusting;
+  if (settings->proxy.on) trusting.emplace(*loop, *loop, *disk, *log, settings->proxy.trust);
+  const http::PageNets nets{*loop, trusting ? &*trusting : nullptr};
   const sm::MasterProxy proxy(*loop, nets, master, settings->proxy);
   sm::MasterPages pages(
       *loop, master, settings->proxy,

@@ -9,6 +9,7 @@
 namespace fairlead::shell {
 
 using config::HadoopConf;
+using process::tls::TlsFilesSource;
 
 namespace {
 
@@ -43,6 +44,20 @@ base::Error Explained(const TlsFiles& files, const base::Error& fault) {
   }
   if (of_key) return base::Error{text + "; is " + keys.key_password + " right?"};
   return base::Error{text + "; is " + keys.password + " right? 'keytool -list -keystore " + path + "' asks for it"};
+}
+
+std::function<base::Result<std::string>()> ReaderOf(const TlsFiles& files, env::Disk& disk) {
+  return [files, &disk]() -> base::Result<std::string> {
+    base::Result<std::string> bytes = env_openssl::ReadCertificateFiles(files.paths, disk);
+    if (!bytes.ok()) return Explained(files, bytes.error());
+    return bytes;
+  };
+}
+
+base::Result<std::shared_ptr<env::Tls>> OpenOnce(const TlsFilesSource& source) {
+  const base::Result<std::string> bytes = source.read();
+  if (!bytes.ok()) return bytes.error();
+  return source.make(*bytes);
 }
 
 /// When files are looked at, and what of ssl-server.xml only seems to say so.
@@ -122,14 +137,6 @@ TlsFiles ReadServerTls(const HadoopConf& conf, const std::string& asked) {
   return out;
 }
 
-base::Result<std::shared_ptr<env::Tls>> OpenServerTls(const TlsFiles& files, env::Disk& disk) {
-  const auto own = env_openssl::ReadCertificateFiles(files.paths, disk, {files.password, files.key_password});
-  if (!own.ok()) return Explained(files, own.error());
-  auto tls = env_openssl::MakeServerTls(*own, {files.enabled, files.excluded});
-  if (!tls.ok()) return Explained(files, {files.paths.front() + ": " + tls.error().message});
-  return tls;
-}
-
 TlsFiles ReadTrust(const HadoopConf& conf) {
   const std::string prefix = kTruststore;
   TlsFiles files;
@@ -144,18 +151,36 @@ TlsFiles ReadTrust(const HadoopConf& conf) {
   return files;
 }
 
-base::Result<std::shared_ptr<env::Tls>> OpenTrust(const TlsFiles& files, env::Disk& disk) {
-  if (files.paths.empty()) return env_openssl::MakeClientTls({});
-  const auto authorities = env_openssl::ReadCertificateFiles(files.paths, disk, {files.password, ""});
-  if (!authorities.ok()) return Explained(files, authorities.error());
-  if (authorities->chain.empty() && authorities->trusted.empty()) {
-    return Explained(files, {files.paths.front() + " holds no certificate that could be trusted"});
-  }
-  return env_openssl::MakeClientTls(*authorities);
+TlsFilesSource ServerSource(const TlsFiles& files, env::Disk& disk) {
+  const auto make = [files](const std::string& bytes) -> base::Result<std::shared_ptr<env::Tls>> {
+    const auto own = env_openssl::ReadCertificates(files.paths.front(), bytes, {files.password, files.key_password});
+    if (!own.ok()) return Explained(files, own.error());
+    auto tls = env_openssl::MakeServerTls(*own, {files.enabled, files.excluded});
+    if (!tls.ok()) return Explained(files, {files.paths.front() + ": " + tls.error().message});
+    return tls;
+  };
+  return {ReaderOf(files, disk), make, files.look, nullptr};
+}
+
+TlsFilesSource TrustSource(const TlsFiles& files, env::Disk& disk) {
+  const auto make = [files](const std::string& bytes) -> base::Result<std::shared_ptr<env::Tls>> {
+    if (files.paths.empty()) return env_openssl::MakeClientTls({});
+    const auto authorities = env_openssl::ReadCertificates(files.paths.front(), bytes, {files.password, ""});
+    if (!authorities.ok()) return Explained(files, authorities.error());
+    if (authorities->chain.empty() && authorities->trusted.empty()) {
+      return Explained(files, {files.paths.front() + " holds no certificate that could be trusted"});
+    }
+    return env_openssl::MakeClientTls(*authorities);
+  };
+  return {ReaderOf(files, disk), make, files.look, nullptr};
+}
+
+base::Result<std::shared_ptr<env::Tls>> OpenServerTls(const TlsFiles& files, env::Disk& disk) {
+  return OpenOnce(ServerSource(files, disk));
 }
 
 base::Result<std::shared_ptr<env::Tls>> OpenClientTls(const HadoopConf& conf, env::Disk& disk) {
-  return OpenTrust(ReadTrust(conf), disk);
+  return OpenOnce(TrustSource(ReadTrust(conf), disk));
 }
 
 }  // namespace fairlead::shell

@@ -9,6 +9,7 @@
 #include "config/hadoop_conf.h"
 #include "env/disk.h"
 #include "env/tls.h"
+#include "process/tls/watched_tls.h"
 
 // Hadoop's keys about TLS: yarn.http.policy, ssl-server.xml and ssl-client.xml; and Fairlead's own, fairlead.tls.*.
 
@@ -35,7 +36,7 @@ struct TlsFiles {
   std::string key_password;                           // empty: the same
   std::string excluded;                               // ciphers
   std::string enabled;                                // the only ciphers; empty: all
-  base::Duration look = base::Duration::Seconds(10);  // how often somebody looks whether they have changed; 0: never
+  base::Duration look = base::Duration::Seconds(10);  // how often they are read again; 0: never
   std::vector<std::string> warnings;
 };
 /// What web ports show: fairlead.tls.certificate and .key, else ssl.server.keystore.*. That there is nothing is an
@@ -47,11 +48,13 @@ bool TrustsByFile(const config::HadoopConf& conf);
 /// Where it stands what a client trusts: fairlead.tls.ca, else ssl.client.truststore.*; no paths: what this machine
 /// trusts.
 TlsFiles ReadTrust(const config::HadoopConf& conf);
-base::Result<std::shared_ptr<env::Tls>> OpenTrust(const TlsFiles& files, env::Disk& disk);
-/// Both.
+/// Reads that, once.
 base::Result<std::shared_ptr<env::Tls>> OpenClientTls(const config::HadoopConf& conf, env::Disk& disk);
-
-/// Reads the files into what a port shows.
+/// Reads the files into what a port shows, once.
 base::Result<std::shared_ptr<env::Tls>> OpenServerTls(const TlsFiles& files, env::Disk& disk);
+
+/// The files of a port, or of a client, for who reads them again when they have changed. `disk` has to outlive it.
+process::tls::TlsFilesSource ServerSource(const TlsFiles& files, env::Disk& disk);
+process::tls::TlsFilesSource TrustSource(const TlsFiles& files, env::Disk& disk);
 
 }  // namespace fairlead::shell

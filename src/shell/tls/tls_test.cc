@@ -8,8 +8,13 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <utility>
 
+#include "env/log.h"
+#include "env/timer.h"
 #include "env_posix/posix_loop.h"
+#include "env_posix/test_directory.h"
+#include "shell/tls/web_tls.h"
 
 namespace fairlead::shell {
 namespace {
@@ -146,6 +151,49 @@ TEST(Tls, KeysOfReloadingThatDoNotWhatTheySeemToAreNamed) {
   conf.Set("ssl.server.stores.reload.interval", "-1");
   EXPECT_EQ(ReadServerTls(conf).look, base::Duration());
   EXPECT_TRUE(conf.errors().empty()) << conf.ErrorText();
+}
+
+/// Ends the loop when something is logged.
+class OneLine final : public env::Log {
+ public:
+  explicit OneLine(env_posix::PosixLoop& loop) : loop_(loop) {}
+  void Write(env::LogLevel, std::string_view what, const Fields&) override {
+    said = what;
+    loop_.Stop();
+  }
+  std::string said;
+
+ private:
+  env_posix::PosixLoop& loop_;
+};
+
+// Where secrets are mounted the file is a link below a link, and the link in the middle is what changes.
+TEST(Tls, AStoreBehindALinkThatLeadsElsewhereHasChanged) {
+  const env_posix::TestDirectory directory;
+  for (const auto& [name, bytes] : {std::pair("one", KeytoolsStore()), std::pair("two", std::string("junk"))}) {
+    std::filesystem::create_directory(directory / name);
+    std::ofstream(directory / name + "/keystore.jks", std::ios::binary) << bytes;
+    std::filesystem::permissions(directory / name + "/keystore.jks", std::filesystem::perms::owner_read);
+  }
+  std::filesystem::create_directory_symlink("one", directory / "now");
+  std::filesystem::create_symlink("now/keystore.jks", directory / "keystore.jks");
+  TlsFiles files;
+  files.paths = {directory / "keystore.jks"};
+  files.password = "changeit";
+  files.key_password = "secret1";
+  files.look = base::Duration::Millis(10);
+  const auto loop = env_posix::MakePosixLoop();
+  const auto disk = env_posix::MakePosixDisk();
+  OneLine log(*loop);
+  const auto opened = WebTls::Open(*loop, *loop, *disk, log, files);
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  ASSERT_EQ(log.said, "") << "the link's own mode says nothing of who can read the key";
+  std::filesystem::create_directory_symlink("two", directory / "next");
+  std::filesystem::rename(directory / "next", directory / "now");
+  env::Timer late(*loop);
+  late.After(base::Duration::Seconds(20), [&] { loop->Stop(); });
+  loop->Run();
+  EXPECT_EQ(log.said, "the changed certificate is refused; the earlier one stays");
 }
 
 TEST(Tls, MapOutputsForKnownReducersAloneAreRefused) {

@@ -1,31 +1,25 @@
 #pragma once
 
-#include <memory>
-
 #include "env/disk.h"
 #include "env/log.h"
 #include "env/loop.h"
 #include "env/net.h"
-#include "env/tls.h"
 #include "process/tls/tls_net.h"
+#include "process/tls/watched_tls.h"
 #include "shell/tls/tls.h"
 
 namespace fairlead::shell {
 
 /// The net by which a daemon fetches others' pages that are HTTPS: a page has to show by its certificate that it is
-/// where its address says. What is trusted is read once.
-class TrustingNet {
+/// where its address says. The files that say whom to trust are watched; while none could be read, which a warning
+/// tells, such pages alone are not fetched.
+class TrustingNet final : public process::tls::TlsConnecting {
  public:
-  /// Null, with a warning, where it cannot be read: nothing but such pages needs it.
-  static std::unique_ptr<TrustingNet> Open(env::Loop& loop, env::Net& net, env::Disk& disk, env::Log& log,
-                                           const TlsFiles& trust);
-  TrustingNet(env::Loop& loop, env::Net& net, std::shared_ptr<env::Tls> tls)
-      : tls_(std::move(tls)), net_(loop, net, *tls_) {}
-  env::Net& net() { return net_; }
+  TrustingNet(env::Loop& loop, env::Net& net, env::Disk& disk, env::Log& log, const TlsFiles& trust);
+  void Connect(const env::Endpoint& endpoint, base::Duration timeout, ConnectHandler done) override;
 
  private:
-  const std::shared_ptr<env::Tls> tls_;
-  process::tls::TlsConnecting net_;
+  process::tls::WatchedTls tls_;
 };
 
 }  // namespace fairlead::shell
