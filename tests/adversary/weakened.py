@@ -928,4 +928,8 @@ ROWS = [Row(*row) for row in (
      " && (found.st_mode & (S_IRWXG | S_IRWXO)) == 0;",
      ";",
      "adversary/spark_peers_test.py", "Sockets.test_a_directory_that_others_enter_is_refused"),
+    ("history: other users of the machine", "apps/fairlead/history.cc",
+     "if (!options.any_user) port.callers =",
+     "if (options.any_user) port.callers =",
+     "process/tls_test.py", "History.test_on_loopback_it_is_its_users_alone"),
 )]

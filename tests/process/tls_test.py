@@ -417,6 +417,58 @@ class Shuffle(unittest.TestCase):
             self.assertIn(told, ended.stderr)
 
 
+class History(unittest.TestCase):
+    """The page that `fairlead history --serve` shows of a job that is over."""
+
+    def setUp(self):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="fairlead-tls-"))
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+        self.tls = tls.Certificates(self.directory)
+        self.own = (f"fairlead.tls.certificate={self.tls.certificate}", f"fairlead.tls.key={self.tls.key}")
+        self.events = self.directory / "events.jsonl"
+        self.events.write_text('{"application_started":{"at_ms":1,"id":"application_1_0001","program":"job"}}\n')
+
+    def words(self, *keys, more=()):
+        return [str(word) for word in (peers.BINARY, "history", *[word for key in keys for word in ("--set", key)], *more, "--serve", "localhost:0", self.events)]
+
+    def serve(self, *keys, more=()):
+        """Where its page is."""
+        process = subprocess.Popen(self.words(*keys, more=more), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.communicate, timeout=30)
+        self.addCleanup(process.terminate)
+        return process.stdout.readline().split()[0]
+
+    def read(self, page, user=None):
+        """What curl gets of it, as that user."""
+        words = ["curl", "-s", "-S", "-i", "--max-time", "20", "--cacert", self.tls.certificate, page + "history.json"]
+        return subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=30, user=user, cwd="/")
+
+    def test_by_https_where_a_certificate_is_set_or_the_clusters_pages_are(self):
+        for keys in (self.own, (*self.own, "yarn.http.policy=HTTPS_ONLY")):
+            page = self.serve(*keys)
+            self.assertRegex(page, r"^https://localhost:\d+/$")
+            self.assertIn("application_1_0001", self.read(page).stdout)
+            self.assertIn("This port speaks TLS alone", self.read(page.replace("https", "http")).stdout)
+        self.assertRegex(self.serve(), "^http://127.0.0.1:")
+
+    def test_nothing_is_served_in_the_clear_in_its_place(self):
+        for keys, told in ((("yarn.http.policy=HTTPS_ONLY",), "HTTPS_ONLY needs a key and its certificate"),
+                           (("fairlead.tls.certificate=/nowhere.pem",), "fairlead.tls.certificate: open /nowhere.pem: No such file or directory")):
+            ended = subprocess.run(self.words(*keys), capture_output=True, text=True, timeout=30)
+            self.assertNotEqual(ended.returncode, 0)
+            self.assertEqual(ended.stdout, "")
+            self.assertIn(told, ended.stderr)
+            self.assertIn("for HTTP: --set yarn.http.policy=HTTP_ONLY", ended.stderr)
+
+    @unittest.skipUnless(os.geteuid() == 0, "another user is needed")
+    def test_on_loopback_it_is_its_users_alone(self):
+        self.directory.chmod(0o755)
+        for more, status in (((), " 403 "), (("--any-user",), " 200 ")):
+            page = self.serve(more=more)
+            self.assertIn(status, self.read(page, "nobody").stdout.splitlines()[0])
+            self.assertIn(" 200 ", self.read(page).stdout.splitlines()[0])
+
+
 class ConfigCheck(unittest.TestCase):
     """`fairlead config check` opens the files as a daemon's start does."""
 

@@ -20,7 +20,7 @@ std::optional<std::string> Dismiss(const std::string& served, const env_posix::S
   std::optional<std::string> answer =
       FarewellOf(first, "This port serves processes of user " + served + " and of root alone, and this one is of " +
                             who + ": call as one of these, or let others in by " + kCallersKey +
-                            " (fairlead up --any-user lets in all)");
+                            " (--any-user of fairlead up, or of history, lets in all)");
   if (env::Log* log = log_of_strangers; log != nullptr && answer) {
     log->Warn(
         "a stranger is not served",

@@ -6,7 +6,6 @@ namespace fairlead::shell {
 
 namespace {
 
-constexpr const char* kOwnCertificate = "fairlead.tls.certificate";
 constexpr const char* kOwnKey = "fairlead.tls.key";
 constexpr const char* kOwnAuthorities = "fairlead.tls.ca";
 constexpr int64_t kTlsPortMax = 65535;
@@ -37,7 +36,7 @@ std::string OwnValue(SparkKeys& keys, const config::HadoopConf& conf, const char
 void ReadKeyFiles(SparkKeys& keys, const TlsKeys& tls, const std::string& certificate, const std::string& key,
                   TlsFiles& files) {
   if (!certificate.empty()) {
-    files.keys = {std::string("spark.") + kOwnCertificate, "", ""};
+    files.keys = {std::string("spark.") + kCertificateKey, "", ""};
     files.paths = {certificate};
     if (!key.empty()) files.paths.push_back(key);
     return;
@@ -46,7 +45,7 @@ void ReadKeyFiles(SparkKeys& keys, const TlsKeys& tls, const std::string& certif
   if (store.empty()) {
     return keys.Refuse(tls.KeyOf("enabled"), std::string("true needs a key and its certificate: set ") +
                                                  "spark.ssl.standalone.keyStore and .keyStorePassword, or spark." +
-                                                 kOwnCertificate + " and spark." + kOwnKey + " (PEM)");
+                                                 kCertificateKey + " and spark." + kOwnKey + " (PEM)");
   }
   for (const char* name : {"keyStore", "keyStorePassword", "keyPassword"}) {
     if (tls.Text(name).starts_with("${")) keys.Refuse(tls.KeyOf(name), "is not filled in here: write the value itself");
@@ -68,7 +67,7 @@ uint16_t PageTls::PortBeside(uint16_t plain) const {
 
 std::optional<PageTls> ReadPageTls(SparkKeys& keys, const config::HadoopConf& conf,
                                    std::vector<std::string>& warnings) {
-  const std::string certificate = OwnValue(keys, conf, kOwnCertificate);
+  const std::string certificate = OwnValue(keys, conf, kCertificateKey);
   const TlsKeys tls(keys);
   if (!keys.Bool("spark.ssl.standalone.enabled", tls.general() || !certificate.empty())) return std::nullopt;
   PageTls page;

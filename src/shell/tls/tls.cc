@@ -15,7 +15,6 @@ namespace {
 
 constexpr char kPolicy[] = "yarn.http.policy";
 constexpr char kStrict[] = "hadoop.http.header.Strict-Transport-Security";
-constexpr char kCertificate[] = "fairlead.tls.certificate";
 constexpr char kKey[] = "fairlead.tls.key";
 constexpr char kOfShuffles[] = "mapreduce.shuffle.ssl.enabled";
 constexpr char kAuthorities[] = "fairlead.tls.ca";
@@ -113,8 +112,8 @@ TlsFiles ReadServerTls(const HadoopConf& conf, const std::string& asked) {
                 "false");
   }
   out.excluded = Value(conf, "ssl.server.exclude.cipher.list");
-  if (const std::string own = Value(conf, kCertificate); !own.empty()) {
-    out.keys = {kCertificate, "", ""};
+  if (const std::string own = Value(conf, kCertificateKey); !own.empty()) {
+    out.keys = {kCertificateKey, "", ""};
     out.paths = {own};
     if (const std::string key = Value(conf, kKey); !key.empty()) out.paths.push_back(key);
     return out;
@@ -128,8 +127,8 @@ TlsFiles ReadServerTls(const HadoopConf& conf, const std::string& asked) {
     out.paths = {store};
   } else {
     conf.Refuse(asked, Value(conf, asked) + " needs a key and its certificate: write " + prefix +
-                           "location and .password into ssl-server.xml beside this file, or " + kCertificate + " and " +
-                           kKey + " (PEM)");
+                           "location and .password into ssl-server.xml beside this file, or " + kCertificateKey +
+                           " and " + kKey + " (PEM)");
   }
   if (out.password.empty() && !store.empty() && !Value(conf, "hadoop.security.credential.provider.path").empty()) {
     conf.Refuse(prefix + "location", "passwords of credential providers are not read; write " + prefix + "password");

@@ -15,6 +15,8 @@
 
 namespace fairlead::shell {
 
+inline constexpr char kCertificateKey[] = "fairlead.tls.certificate";
+
 /// Whether yarn.http.policy is HTTPS_ONLY; what is neither that nor HTTP_ONLY is an error of the configuration.
 bool IsHttpsOnly(const config::HadoopConf& conf);
 /// "http://" or "https://", of every web port of the cluster's daemons.
