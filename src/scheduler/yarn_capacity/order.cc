@@ -1,6 +1,7 @@
 #include "scheduler/yarn_capacity/order.h"
 
 #include <cmath>
+#include <utility>
 
 namespace fairlead::scheduler::yarn_capacity {
 
@@ -45,15 +46,15 @@ int AppOrder::Compare(const Rank& a, const Rank& b) const { return CompareEntrie
 
 void AppOrder::Add(AttemptId id, const Rank& rank) {
   if (Has(id) || !entries_.insert(Make(id, rank)).second) return;
-  if (id.value >= ranks_.size()) ranks_.resize(id.value + size_t{1});
-  ranks_[id.value] = {true, rank};
+  ranks_.emplace(id, rank);
 }
 
 bool AppOrder::Remove(AttemptId id) {
   touched_.erase(id);
-  if (!Has(id)) return false;
-  entries_.erase(Make(id, ranks_[id.value].rank));
-  ranks_[id.value] = {};
+  const auto held = ranks_.find(id);
+  if (held == ranks_.end()) return false;
+  entries_.erase(Make(id, held->second));
+  ranks_.erase(held);
   return true;
 }
 
@@ -64,8 +65,15 @@ void AppOrder::Touch(AttemptId id, bool demand) {
 void AppOrder::Refresh(const std::function<Rank(AttemptId)>& rank) {
   const std::set<AttemptId> touched = std::exchange(touched_, {});
   for (const AttemptId id : touched) {
-    Remove(id);
-    Add(id, rank(id));
+    const auto held = ranks_.find(id);
+    if (held == ranks_.end()) {
+      Add(id, rank(id));
+      continue;
+    }
+    auto moved = entries_.extract(Make(id, held->second));
+    held->second = rank(id);
+    moved.value() = Make(id, held->second);
+    if (!entries_.insert(std::move(moved)).inserted) ranks_.erase(held);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <ranges>
 #include <set>
+#include <unordered_map>
 #include <vector>
 
 #include "base/state.h"
@@ -38,7 +39,7 @@ class AppOrder {
   Kind kind() const { return kind_; }
   bool size_based() const { return size_based_; }
   size_t size() const { return entries_.size(); }
-  bool Has(AttemptId id) const { return id.value < ranks_.size() && ranks_[id.value].in; }
+  bool Has(AttemptId id) const { return ranks_.contains(id); }
   /// It is there, or will be when the order is refreshed.
   bool Knows(AttemptId id) const { return Has(id) || touched_.contains(id); }
 
@@ -72,11 +73,6 @@ class AppOrder {
     bool operator<(const Entry& other) const { return AppOrder::Less(*this, other); }
     FL_STATE(magnitude, rank, id, kind)
   };
-  struct Held {
-    bool in = false;
-    Rank rank;
-    FL_STATE(in, rank)
-  };
   Entry Make(AttemptId id, const Rank& rank) const;
   static bool Less(const Entry& a, const Entry& b);
   static int CompareEntries(const Entry& a, const Entry& b);
@@ -84,7 +80,7 @@ class AppOrder {
   Kind kind_ = Kind::kFifo;
   bool size_based_ = false;
   std::set<Entry> entries_;
-  std::vector<Held> ranks_;  // by AttemptId
+  std::unordered_map<AttemptId, Rank> ranks_;  // of those that are there
   std::set<AttemptId> touched_;
 };
 
