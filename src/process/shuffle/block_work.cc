@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "base/bytes.h"
+#include "base/crc32c.h"
 #include "process/shuffle/block_store.h"
 
 namespace fairlead::process::shuffle {
@@ -14,22 +15,6 @@ namespace {
 
 using model::shuffle::Executor;
 using wire::spark_shuffle::Cause;
-
-/// Castagnoli, reflected (java.util.zip.CRC32C).
-uint32_t Crc32c(uint32_t crc, std::string_view bytes) {
-  static const std::array<uint32_t, 256> kTable = [] {
-    std::array<uint32_t, 256> table{};
-    for (uint32_t i = 0; i < 256; ++i) {
-      uint32_t value = i;
-      for (int bit = 0; bit < 8; ++bit) value = (value & 1) ? (value >> 1) ^ 0x82f63b78 : value >> 1;
-      table[i] = value;
-    }
-    return table;
-  }();
-  crc = ~crc;
-  for (const char c : bytes) crc = kTable[(crc ^ static_cast<uint8_t>(c)) & 255] ^ (crc >> 8);
-  return ~crc;
-}
 
 enum class Algorithm : uint8_t { kAdler32, kCrc32, kCrc32c };
 
@@ -71,7 +56,7 @@ std::optional<int64_t> ChecksumOf(Algorithm algorithm, env::File& file, int64_t 
         sum = crc32(sum, bytes, static_cast<uInt>(wanted));
         break;
       case Algorithm::kCrc32c:
-        sum = Crc32c(static_cast<uint32_t>(sum), {buffer.data(), wanted});
+        sum = base::Crc32c({buffer.data(), wanted}, static_cast<uint32_t>(sum));
         break;
     }
     at += static_cast<int64_t>(wanted);
