@@ -35,7 +35,7 @@ class AppTable {
   void Enter(const App& app) { by_id_.Add(HashOf(app.submission.id), app.index.value); }
   /// It is no longer alive, and gone for good with the next Clear(): until then callers may still hold it.
   void Drop(model::AppIndex index) {
-    std::unique_ptr<App>& slot = slots_[index.value - first_];
+    Owned<App>& slot = slots_[index.value - first_];
     const model::ApplicationId& id = slot->submission.id;
     Touch(*slot);
     if (PeekById(id) == slot.get()) by_id_.Remove(HashOf(id), index.value);  // not every one was entered
@@ -121,9 +121,9 @@ class AppTable {
 
   size_t first_ = 0;  // index of the first slot
   size_t gone_ = 0;   // slots at the front that are empty
-  std::vector<std::unique_ptr<App>> slots_;
+  std::vector<Owned<App>> slots_;
   base::SlotTable by_id_;
-  std::vector<std::unique_ptr<App>> dropped_;
+  std::vector<Owned<App>> dropped_;
   std::vector<model::AppIndex> touched_;
   App nobody_;
 };

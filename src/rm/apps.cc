@@ -622,7 +622,7 @@ void Apps::Recover(const model::rm::AppRecord& record, std::span<const model::rm
 }
 
 void Apps::RecoverAttempt(App& app, const model::rm::AttemptRecord& record) {
-  Attempt& attempt = app.AddAttempt(record.id.attempt);
+  Attempt& attempt = app.attempts[record.id.attempt];
   attempt.id = record.id;
   attempt.master = record.master;
   attempt.master.node = {};

@@ -16,7 +16,7 @@ bool Attempts::SetState(Attempt& attempt, AttemptEvent event, AttemptState to) {
 
 void Attempts::Start(App& app, int32_t number, bool transfer) {
   Attempt* previous = app.current();
-  Attempt& attempt = app.AddAttempt(number);
+  Attempt& attempt = app.attempts[number];
   attempt.id = {app.submission.id, number};
   attempt.started = context_.wall();
   attempt.proxied_url = config_.ProxyBase() + "/proxy/" + ToString(app.submission.id) + "/";

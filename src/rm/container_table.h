@@ -11,6 +11,7 @@
 #include "base/state.h"
 #include "model/ids.h"
 #include "model/rm.h"
+#include "rm/owned.h"
 
 namespace fairlead::rm {
 
@@ -74,7 +75,7 @@ class ContainerTable {
     return table_.Add(hash, std::make_unique<Container>(std::move(container))).get();
   }
   /// Takes it out; null when it is not there.
-  std::unique_ptr<Container> Take(const model::ContainerId& id) { return table_.Take(HashOf(id), Is{id}); }
+  Owned<Container> Take(const model::ContainerId& id) { return table_.Take(HashOf(id), Is{id}); }
 
   size_t size() const { return table_.size(); }
   bool empty() const { return size() == 0; }
@@ -91,7 +92,7 @@ class ContainerTable {
  private:
   struct Is {
     const model::ContainerId& id;
-    bool operator()(const std::unique_ptr<Container>& container) const { return container->id == id; }
+    bool operator()(const Owned<Container>& container) const { return container->id == id; }
   };
   // Numbers of one attempt follow each other.
   static uint32_t HashOf(const model::ContainerId& id) {
@@ -101,7 +102,7 @@ class ContainerTable {
   }
 
   // Most applications have few containers.
-  base::OpenTable<std::unique_ptr<Container>, nullptr, 2> table_;
+  base::OpenTable<Owned<Container>, nullptr, 2> table_;
 };
 
 }  // namespace fairlead::rm

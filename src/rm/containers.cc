@@ -84,7 +84,7 @@ std::string Containers::EndDiagnostics(const Container& container, const model::
 
 void Containers::On(const model::scheduler::Finished& effect) {
   App& app = apps_.At(effect.app);
-  const std::unique_ptr<Container> taken = app.containers.Take(effect.container);
+  const Owned<Container> taken = app.containers.Take(effect.container);
   if (!taken) return;
   Container& container = *taken;
   container.StopWaiting();

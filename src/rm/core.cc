@@ -17,6 +17,19 @@ namespace ms = model::scheduler;
 using model::rm::AppState;
 using model::rm::AttemptState;
 
+namespace {
+
+/// All members that FL_STATE lists, of a part that holds more than them.
+template <class Part>
+void CopyState(Part& to, const Part& from) {
+  Part::VisitState(to, [&]<class Member>(std::string_view, Member& member) {
+    const auto place = reinterpret_cast<const char*>(&member) - reinterpret_cast<const char*>(&to);
+    member = *reinterpret_cast<const Member*>(reinterpret_cast<const char*>(&from) + place);
+  });
+}
+
+}  // namespace
+
 /// The time and the sink of a step, from which nothing outlives it.
 class Core::Step {
  public:
@@ -38,6 +51,18 @@ Core::Core(Config config)
       attempts_(context_, apps_, containers_),
       masters_(context_, apps_, attempts_, containers_, nodes_),
       nodes_(context_, apps_, attempts_, containers_) {}
+
+Core::Core(const Core& other)
+    : context_(other.context_),
+      containers_(context_, apps_, attempts_, nodes_),
+      apps_(context_, attempts_, containers_, nodes_),
+      attempts_(context_, apps_, containers_),
+      masters_(context_, apps_, attempts_, containers_, nodes_),
+      nodes_(context_, apps_, attempts_, containers_) {
+  CopyState(apps_, other.apps_);
+  CopyState(nodes_, other.nodes_);
+  FL_CHECK(containers_.SetWaiting(other.containers_.Waiting()), "a copy has all containers");
+}
 
 template <class Variant, class... Explanations>
 void Core::Bring(const Variant& event, base::Ignored<Explanations...> explanations) {

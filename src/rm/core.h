@@ -33,7 +33,8 @@ inline constexpr char kLearnedUseTable[] = "rm/learned-use";
 class Core {
  public:
   explicit Core(Config config);
-  Core(const Core&) = delete;
+  /// An independent copy, between two steps: any thread may have it. O(state).
+  explicit Core(const Core& other);
   Core& operator=(const Core&) = delete;
 
   /// Applies events from outside, in order. `now` is constant during a step and never earlier than before.

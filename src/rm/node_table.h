@@ -148,7 +148,7 @@ class NodeTable {
   void Retire(model::NodeIndex index) {
     retired_.push_back(index);
     if (retired_.size() <= kGoneKept) return;
-    std::unique_ptr<Node>& oldest = nodes_[retired_.front().value];
+    Owned<Node>& oldest = nodes_[retired_.front().value];
     Touch(*oldest);
     retired_.pop_front();
     const auto it = gone_.find(oldest->address);
@@ -165,11 +165,11 @@ class NodeTable {
     return static_cast<uint32_t>(host ^ host >> 32) * 31 + static_cast<uint32_t>(address.port);
   }
 
-  std::vector<std::unique_ptr<Node>> nodes_;
+  std::vector<Owned<Node>> nodes_;
   base::SlotTable active_;
   std::map<model::rm::NodeAddress, model::NodeIndex> gone_;
   std::deque<model::NodeIndex> retired_;  // oldest first; each once
-  std::vector<std::unique_ptr<Node>> forgotten_;
+  std::vector<Owned<Node>> forgotten_;
   std::vector<model::NodeIndex> touched_;
   Node nobody_;
   mutable model::Resources largest_;

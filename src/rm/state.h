@@ -21,6 +21,7 @@
 #include "model/rm.h"
 #include "rm/container_table.h"
 #include "rm/node_set.h"
+#include "rm/owned.h"
 #include "rm/running_containers.h"
 
 // The tables of the rm core. Plain data; the rules are in the other files of this folder. A cluster has thousands of
@@ -112,9 +113,9 @@ struct Attempt {
   int64_t vcore_ms = 0;
   boost::container::flat_set<model::ContainerId> preempt_strict;
   boost::container::flat_set<model::ContainerId> preempt_contract;
-  model::rm::ContainerInfo master;                         // id.value 0: none
-  NodeSet token_nodes;                                     // NM tokens sent
-  std::unique_ptr<model::rm::AllocateAnswer> last_answer;  // null: it told nothing but the headroom
+  model::rm::ContainerInfo master;               // id.value 0: none
+  NodeSet token_nodes;                           // NM tokens sent
+  Owned<model::rm::AllocateAnswer> last_answer;  // null: it told nothing but the headroom
   base::Instant last_seen;
   model::Resources headroom;  // last told
 
@@ -123,7 +124,7 @@ struct Attempt {
   model::rm::FinalStatus final_status = model::rm::FinalStatus::kUndefined;
   std::string pending_diagnostics;  // become visible when the final state is stored
   std::string kill_diagnostics;
-  std::unique_ptr<Unregistration> unregistration;
+  Owned<Unregistration> unregistration;
   std::string host = "N/A";
   int32_t rpc_port = -1;
   std::string original_url = "N/A";
@@ -199,7 +200,6 @@ struct App {
   bool in_store = false;
   ContainerTable containers;  // live ones
   std::map<int32_t, Attempt> attempts;
-  Attempt* latest = nullptr;  // the last one; it stays where it is
   boost::container::flat_set<model::NodeIndex> ran_on;
   boost::container::flat_map<model::ContainerId, model::Resources> reservations;
   model::rm::Submission submission;
@@ -220,7 +220,7 @@ struct App {
   std::vector<model::Ask> master_asks;  // normalized
   /// Containers of an earlier run that ended in this one; null: none. No flat set: a large application has many, and
   /// they end in any order.
-  std::unique_ptr<std::set<model::ContainerId>> ended_recovered;
+  Owned<std::set<model::ContainerId>> ended_recovered;
   boost::container::flat_map<model::NodeIndex, model::rm::NodeChange> node_changes;  // not yet told
   std::vector<std::pair<WaitsFor, model::rm::CallToken>> waiting_calls;
 
@@ -237,21 +237,13 @@ struct App {
     if (!ended_recovered) ended_recovered = std::make_unique<std::set<model::ContainerId>>();
     ended_recovered->insert(id);
   }
-  /// After its members were read (base/state.h).
-  void AfterRead() { latest = attempts.empty() ? nullptr : &attempts.rbegin()->second; }
-  /// The attempt of that number, made if it is not there.
-  Attempt& AddAttempt(int32_t number) {
-    Attempt& added = attempts[number];
-    latest = &attempts.rbegin()->second;
-    return added;
-  }
-  /// Null when there is none.
-  Attempt* current() { return latest; }
-  const Attempt* current() const { return latest; }
-  FL_STATE_PART(index, alive, touched, state, in_scheduler, in_store, containers, attempts, ran_on, reservations,
-                submission, state_before_saving, state_before_killing, target, max_attempts, next_attempt,
-                pending_diagnostics, diagnostics, submitted, started, launched, finished, expires, deadline,
-                master_asks, ended_recovered, node_changes, waiting_calls)
+  /// The last attempt; null when there is none.
+  Attempt* current() { return const_cast<Attempt*>(std::as_const(*this).current()); }
+  const Attempt* current() const { return attempts.empty() ? nullptr : &attempts.rbegin()->second; }
+  FL_STATE(index, alive, touched, state, in_scheduler, in_store, containers, attempts, ran_on, reservations, submission,
+           state_before_saving, state_before_killing, target, max_attempts, next_attempt, pending_diagnostics,
+           diagnostics, submitted, started, launched, finished, expires, deadline, master_asks, ended_recovered,
+           node_changes, waiting_calls)
 };
 
 // Large on purpose: one record a node; a heartbeat touches its first cache lines alone.

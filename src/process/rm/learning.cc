@@ -14,7 +14,7 @@ constexpr size_t kRowsAtOnce = 64;
 
 /// Its master said so: what still runs then has done its work, as Spark's executors have.
 bool Succeeded(const fairlead::rm::App& app) {
-  return app.latest && app.latest->final_status == model::rm::FinalStatus::kSucceeded;
+  return app.current() && app.current()->final_status == model::rm::FinalStatus::kSucceeded;
 }
 
 }  // namespace

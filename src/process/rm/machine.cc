@@ -17,6 +17,13 @@ constexpr int kTurnsMax = 100'000;
 ResourceMachine::ResourceMachine(fairlead::rm::Config config, std::unique_ptr<scheduler::Scheduler> scheduler)
     : core_(std::move(config)), scheduler_(std::move(scheduler)) {}
 
+ResourceMachine::ResourceMachine(const ResourceMachine& other)
+    : core_(other.core_), scheduler_(other.scheduler_->Fork()) {}
+
+std::unique_ptr<ResourceMachine> ResourceMachine::Fork() const {
+  return std::unique_ptr<ResourceMachine>(new ResourceMachine(*this));
+}
+
 void ResourceMachine::Step(base::Instant now, base::WallTime wall, std::span<const model::rm::OuterEvent> events,
                            std::vector<model::rm::OuterEffect>& out) {
   to_scheduler_.clear();

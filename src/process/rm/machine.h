@@ -40,6 +40,8 @@ class ResourceMachine {
   /// the bytes are not those of a state, and the machine is of no use. O(state).
   std::string State() const;
   bool ReadState(std::string_view bytes);
+  /// An independent copy without its watch, between two steps: any thread may have it. O(state).
+  std::unique_ptr<ResourceMachine> Fork() const;
 
   const fairlead::rm::Core& core() const { return core_; }
   void Touch(model::AppIndex app) { core_.Touch(app); }
@@ -48,6 +50,8 @@ class ResourceMachine {
   const scheduler::Scheduler& scheduler() const { return *scheduler_; }
 
  private:
+  ResourceMachine(const ResourceMachine& other);
+
   fairlead::rm::Core core_;
   std::unique_ptr<scheduler::Scheduler> scheduler_;
   std::vector<model::scheduler::Event> to_scheduler_;

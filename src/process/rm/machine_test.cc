@@ -4,6 +4,7 @@
 
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/codec.h"
 #include "base/rng.h"
@@ -239,6 +240,8 @@ TEST_P(MachineProperty, KeepsItsInvariantsAndReplays) {
   world.Run(400);
   EXPECT_EQ(world.failure(), "");
   std::unique_ptr<ResourceMachine> again = MakeMachine();
+  std::unique_ptr<ResourceMachine> left;  // from which this one went on
+  std::string left_in;
   for (size_t i = 0; i < world.history().size(); ++i) {
     const Step& step = world.history()[i];
     if (i % 37 == GetParam()) {  // another machine goes on from the state of this one
@@ -249,6 +252,15 @@ TEST_P(MachineProperty, KeepsItsInvariantsAndReplays) {
       ASSERT_EQ(other->StateHash(), again->StateHash()) << "step " << i;
       ASSERT_EQ(other->CheckInvariants(), "") << "step " << i;
       again = std::move(other);
+    } else if (i % 37 == GetParam() + 1) {  // a copy goes on, and what was copied stays
+      if (left) {
+        ASSERT_EQ(left->State(), left_in) << "step " << i;
+      }
+      left = std::exchange(again, again->Fork());
+      left_in = left->State();
+      ASSERT_EQ(again->State(), left_in) << "step " << i;
+      ASSERT_EQ(again->StateHash(), left->StateHash()) << "step " << i;
+      ASSERT_EQ(again->CheckInvariants(), "") << "step " << i;
     }
     std::vector<m::OuterEffect> effects;
     again->Step(step.now, step.wall, step.events, effects);

@@ -15,7 +15,6 @@ AppRow Row(const std::string& queue, const std::string& user, int64_t minutes, i
   row.app.submission.user = user;
   row.app.state = model::rm::AppState::kRunning;
   Attempt& attempt = row.app.attempts[1];
-  row.app.latest = &attempt;
   attempt.master.id.value = 1;
   attempt.started = {kNow.ms - minutes * kMinute};
   row.pending = pending;

@@ -89,7 +89,7 @@ AppRow RowOf(const App& app, const scheduler::Scheduler& scheduler, base::WallTi
   copy.expires = app.expires;
   copy.ran_on = app.ran_on;
   CopySubmission(app.submission, copy.submission);
-  if (const Attempt* last = app.current()) CopyAttempt(*last, copy.AddAttempt(last->id.attempt));
+  if (const Attempt* last = app.current()) CopyAttempt(*last, copy.attempts[last->id.attempt]);
   row.usage = UsageRecordOf(app, now);
   if (app.in_scheduler) row.pending = scheduler.PendingContainers(app.index);
   return row;

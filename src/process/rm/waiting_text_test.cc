@@ -16,7 +16,6 @@ fairlead::rm::App AppThatWaits(AttemptState state) {
   app.submission.queue = "root.z";
   app.attempts[1].id = {app.submission.id, 1};
   app.attempts[1].state = state;
-  app.latest = &app.attempts[1];
   return app;
 }
 

@@ -46,7 +46,7 @@ std::shared_ptr<ask::Present> TakePresent(const ResourceManager& manager, const 
     if (!app.in_scheduler) return;
     const auto& submission = app.submission;
     present->apps.push_back({app.index, submission.id, submission.name, submission.user, submission.queue,
-                             fairlead::rm::KindOf(submission.name), app.latest ? app.latest->id.attempt : 0,
+                             fairlead::rm::KindOf(submission.name), app.current() ? app.current()->id.attempt : 0,
                              submission.unmanaged, viewer.May(app, false), app.master_asks, submission.priority});
     app.containers.ForEach([&](const Container& one) {
       const base::Instant started =
