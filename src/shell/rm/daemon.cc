@@ -149,9 +149,7 @@ void Observe(Daemon& daemon, const RmSettings& settings, process::rm::ResourceMa
     const uint64_t effect_hash = EffectHash(batch.effects);
     daemon.journal->Append({batch.now, batch.wall, EncodeEvents(batch.events), effect_hash});
     if (!daemon.journal->full()) return;
-    JournalHeader header = daemon.journal_header;
-    SetState(header, batch.machine);
-    daemon.journal->BeginSegment(header);
+    daemon.journal->BeginSegment(NextHeader(daemon.journal_header, batch.machine));
   };
   process::rm::KeptJournal& kept = options.journal.emplace();
   const std::string file = settings.state_directory + kJournalFile;

@@ -64,10 +64,14 @@ JournalHeader RmJournalHeader(const config::HadoopConf& conf, const RmSettings& 
   return header;
 }
 
-void SetState(JournalHeader& header, const process::rm::ResourceMachine& machine) {
-  header.epoch = machine.core().epoch();
-  header.state = machine.State();
-  header.state_hash = machine.StateHash();
+std::function<JournalHeader()> NextHeader(JournalHeader header, const ResourceMachine& machine) {
+  return [header = std::move(header), copy = std::shared_ptr<const ResourceMachine>(machine.Fork())]() mutable {
+    header.epoch = copy->core().epoch();
+    header.state = copy->State();
+    header.state_hash = copy->StateHash();
+    copy.reset();
+    return std::move(header);
+  };
 }
 
 // Both may have a submission's megabytes, with which no text is to grow step by step.
@@ -150,7 +154,8 @@ class Walker {
   base::Result<std::unique_ptr<RmReplay>> Through(std::span<const Segment> files) {
     from_ = files.front().begins;
     for (size_t i = 0; i < files.size() && !stopped_; ++i) {
-      const base::Status whole = Through(files[i], i == 0);
+      const bool goes_on = i + 1 < files.size() && files[i + 1].before.empty();
+      const base::Status whole = Through(files[i], i == 0, goes_on ? files[i + 1].record_head : "");
       if (whole) continue;
       if (!walk_.hole) return whole.error();
       broken_ += (broken_.empty() ? "" : "; ") + whole.error().message;
@@ -167,11 +172,13 @@ class Walker {
     broken_.clear();
   }
 
-  /// Error: why it, or the rest of it, cannot be told of.
-  base::Status Through(const Segment& file, bool first) {
+  /// `end`: of the batch with which the next file goes on, which this one may have, too. Error: why it, or the rest of
+  /// it, cannot be told of.
+  base::Status Through(const Segment& file, bool first, const std::string& end) {
     auto open = OpenSegment::Read(disk_, file.path);
     if (!open) return open.error();
     JournalReader& reader = open->reader;
+    reader.EndBefore(end);
     stopped_ = !first && file.begins > walk_.until;
     auto begun = stopped_ ? std::unique_ptr<RmReplay>() : RmReplay::Begin(reader.header(), walk_.decided);
     if (!begun) return base::Error{file.path + ": " + begun.error().message};

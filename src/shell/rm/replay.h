@@ -18,8 +18,9 @@ namespace fairlead::shell {
 
 /// The header of a resource manager's journal: everything that its machine is made from.
 JournalHeader RmJournalHeader(const config::HadoopConf& conf, const RmSettings& settings);
-/// Makes it that of a segment that goes on from the machine as it is.
-void SetState(JournalHeader& header, const process::rm::ResourceMachine& machine);
+/// Makes of it the one of a segment that goes on from the machine as it is now: once, on any thread. Cost now: a copy
+/// of the machine.
+std::function<JournalHeader()> NextHeader(JournalHeader header, const process::rm::ResourceMachine& machine);
 
 /// The hash of a batch's effects that the journal keeps.
 uint64_t EffectHash(const std::vector<model::rm::OuterEffect>& effects);

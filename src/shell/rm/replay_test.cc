@@ -39,8 +39,9 @@ class PastTest : public testing::Test {
     journal_->Append({now, wall, base::EncodeStored(events), EffectHash(effects)});
   }
   void BeginSegment() {
-    SetState(header_, rm_);
-    journal_->BeginSegment(header_);
+    journal_->BeginSegment(NextHeader(header_, rm_));
+    while (sim_.Step()) {
+    }
   }
   Segments Kept() {
     journal_->Flush();
@@ -117,6 +118,37 @@ TEST_F(PastTest, AnyMomentIsAsItWas) {
   EXPECT_EQ(first->machine()->scheduler().PendingContainers(waiting->index), 3);
   const auto last = At(200'000);
   EXPECT_EQ(last->machine()->StateHash(), rm_.StateHash());
+}
+
+TEST_F(PastTest, BatchesThatStandInTwoFilesAreSeenOnce) {
+  world_.AddNode(10, "n1", 4096, 4);
+  const auto app = RunOne(1000);
+  const uint64_t then = rm_.StateHash();
+  journal_->BeginSegment(NextHeader(header_, rm_));
+  EndOne(8000, app);  // while the state is being written
+  while (sim_.Step()) {
+  }
+  world_.AddNode(60'000, "n2", 4096, 4);
+  const Segments kept = Kept();
+  ASSERT_EQ(kept.files.size(), 2u);
+  const Journal older = *ParseJournal(*disk().ReadFile(kept.files[0].path));
+  const Journal newer = *ParseJournal(*disk().ReadFile(kept.files[1].path));
+  EXPECT_EQ(newer.header.state_hash, then) << "as it was when the copy was made";
+  ASSERT_GT(newer.batches.size(), 2u);
+  EXPECT_EQ(older.batches.back().now, newer.batches[newer.batches.size() - 2].now) << "both have them";
+  std::vector<base::Instant> seen;
+  Walk walk;
+  walk.see = [&](const RmReplay& replay) {
+    seen.push_back(replay.now());
+    return true;
+  };
+  walk.hole = [](const Hole& hole) { ADD_FAILURE() << hole.why; };
+  const auto walked = WalkRm(disk(), kept.files, walk);
+  ASSERT_TRUE(walked.ok()) << walked.error().message;
+  EXPECT_EQ((*walked)->machine()->StateHash(), rm_.StateHash());
+  EXPECT_EQ(seen.size(), older.batches.size() + 1) << "and each is seen once";
+  EXPECT_EQ(At(200'000)->machine()->StateHash(), rm_.StateHash());
+  EXPECT_EQ(At(5000)->machine()->StateHash(), then);
 }
 
 TEST_F(PastTest, AnotherBuildsStateAndOtherDecisionsAreNamed) {

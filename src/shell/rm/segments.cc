@@ -67,8 +67,13 @@ base::Result<std::vector<std::string>> Files(env::Disk& disk, const std::string&
   return base::Error{path + " has no " + std::string(kName), ENOENT};
 }
 
-/// The first batch alone: a header can hold a large state, which is passed over.
-base::Result<std::optional<JournalBatch>> FirstBatch(env::Disk& disk, const std::string& path) {
+struct First {
+  base::WallTime wall;
+  std::string record_head;
+};
+
+/// Of the first batch alone: a header can hold a large state, which is passed over.
+base::Result<std::optional<First>> FirstBatch(env::Disk& disk, const std::string& path) {
   const auto file = disk.OpenForReading(path);
   if (!file) return file.error().code == ENOENT ? base::Error{"it is not there"} : file.error();
   const auto size = (*file)->Size();
@@ -84,19 +89,19 @@ base::Result<std::optional<JournalBatch>> FirstBatch(env::Disk& disk, const std:
   };
   if (const auto head = read(0, kHead); !head) return head.error();
   if (const auto known = JournalReader::CheckMagic(text); !known) return known.error();
-  const uint64_t first = kHead + base::BigEndian<uint32_t>(std::string_view(text).substr(kHead - 8));
+  const uint64_t first = kHead + base::BigEndian<uint32_t>(std::string_view(text).substr(kHead - kRecordHead));
   if (text.size() < kHead || first > *size) return base::Error{"the journal ends inside its header"};
   text.clear();
-  if (const auto head = read(first, 8); !head) return head.error();
+  if (const auto head = read(first, kRecordHead); !head) return head.error();
   const uint64_t length = base::BigEndian<uint32_t>(text);
   if (length > kFirstBatch) return base::Error{"its first batch has an impossible length: it is damaged"};
-  if (const auto batch = read(first + 8, length); !batch) return batch.error();
+  if (const auto batch = read(first + kRecordHead, length); !batch) return batch.error();
   JournalBatch batch;
   const auto found = JournalReader::OfRecords(text).Next(batch);
   if (!found) return found.error();
-  if (*found) return std::optional(std::move(batch));
-  if (first + 8 + length < *size) return base::Error{"its first batch is damaged"};
-  return std::optional<JournalBatch>();
+  if (*found) return std::optional(First{batch.wall, text.substr(0, kRecordHead)});
+  if (first + kRecordHead + length < *size) return base::Error{"its first batch is damaged"};
+  return std::optional<First>();
 }
 
 }  // namespace
@@ -126,11 +131,12 @@ base::Result<Segments> FindSegments(env::Disk& disk, const std::string& path) {
     found.behind = why;
   };
   for (const std::string& file : *files) {
-    const auto first = FirstBatch(disk, file);
+    auto first = FirstBatch(disk, file);
     if (!first) leave_out(file + ": " + first.error().message);
     if (!first || !*first) continue;
     const auto size = disk.Stat(file);
-    found.files.push_back({file, (*first)->wall, size.ok() ? size->size : 0, std::exchange(found.behind, {})});
+    found.files.push_back({file, (*first)->wall, size.ok() ? size->size : 0, std::exchange(found.behind, {}),
+                           std::move((*first)->record_head)});
   }
   for (; !found.files.empty(); found.files.pop_back()) {
     auto last = OpenSegment::Read(disk, found.files.back().path);

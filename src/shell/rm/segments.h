@@ -18,7 +18,8 @@ struct Segment {
   std::string path;
   base::WallTime begins;  // its first batch
   uint64_t bytes = 0;
-  std::string before{};  // why the file before it is left out; empty: it is the one before in the list
+  std::string before{};       // why the file before it is left out; empty: it is the one before in the list
+  std::string record_head{};  // of its first batch
 };
 
 /// A time that nothing is known about.

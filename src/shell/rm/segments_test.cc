@@ -22,7 +22,9 @@ class SegmentsTest : public testing::Test {
     EXPECT_TRUE(writer.ok());
     header.state = std::string(5000, 's');
     for (int64_t i = 0; i < 15; ++i) {
-      if (i == 5 || i == 10) (*writer)->BeginSegment(header);
+      if (i == 5 || i == 10) (*writer)->BeginSegment([header] { return header; });
+      while (world_.Step()) {
+      }
       (*writer)->Append({base::Instant{i}, base::WallTime{100 + i}, "events", 0});
     }
   }
