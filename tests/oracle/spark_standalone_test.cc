@@ -131,7 +131,7 @@ class SparkStandalone : public ::testing::TestWithParam<std::string> {
                                          settings, [this](const std::string& why) { given_up_ = why; });
     EXPECT_TRUE(worker.ok());
     workers_.push_back(std::move(*worker));
-    supervisor.SetIdentity({workers_.back()->id(), 35000});
+    supervisor.SetIdentity({workers_.back()->link().id(), 35000});
     return *workers_.back();
   }
 
@@ -263,7 +263,8 @@ TEST_P(SparkStandalone, ASilentWorkerIsLostAndRegistersAgain) {
   ASSERT_TRUE(Await([&] { return Got(*silent, "RegisteredWorker"); }));
   ASSERT_TRUE(AwaitWorkers(2));
   ASSERT_TRUE(Await([&] { return Page()["aliveworkers"] == 1; }, base::Duration::Seconds(12)));
-  EXPECT_TRUE(Await([&] { return workers_[0]->master_url() == "spark://master:7077"; })) << "the other one stays";
+  EXPECT_TRUE(Await([&] { return workers_[0]->link().master_url() == "spark://master:7077"; }))
+      << "the other one stays";
   silent->Write(heartbeat);
   ASSERT_TRUE(Await([&] { return Got(*silent, "ReconnectWorker"); }));
   silent->Write(registration);
@@ -274,7 +275,7 @@ TEST_P(SparkStandalone, WhoKnowsAWorkersIdGetsNothingOfIt) {
   sw::SparkWorker& worker = StartWorker("node", 4);
   ASSERT_TRUE(AwaitWorkers(1));
   es::RegisterWorker claim;
-  claim.id = worker.id();
+  claim.id = worker.link().id();
   claim.host = "node";
   claim.port = 35000;
   claim.worker = {{"node", 35000}, "Worker"};
@@ -355,7 +356,7 @@ TEST_P(SparkStandalone, WhatDoesNotBelongHereHarmsNobody) {
   // One that speaks for another's executor is not heard.
   auto driver = Driver();
   ASSERT_TRUE(Await([&] { return Count(*driver, "ExecutorUpdated") == 2; }));
-  const std::string app = master_->cluster().applications()[0].id;
+  const std::string app = master_->cluster().records().applications()[0].id;
   const es::ExecutorStateChanged lie{app, 0, es::ExecutorState::kExited, std::nullopt, 1};
   std::string frame;
   st::AppendRpcRequest(frame, 5,
@@ -385,7 +386,7 @@ TEST_P(SparkStandalone, ADriverIsSubmittedSeenAndKilledByRest) {
   EXPECT_EQ(driver.environment.count("SPARK_LOCAL_IP"), 0u);
   EXPECT_EQ(driver.environment.at("KEY"), "value");
   EXPECT_EQ(driver.environment.at("PLACE"), GetParam().starts_with("4") ? "north" : "{{SITE}}") << "of the master";
-  EXPECT_EQ(Status(id).value("workerId", ""), workers_[0]->id());
+  EXPECT_EQ(Status(id).value("workerId", ""), workers_[0]->link().id());
   EXPECT_EQ(Page()["activedrivers"][0]["mainclass"], "org.example.Job");
   const auto killed = json::parse(Rest("POST", "/v1/submissions/kill/" + id).body);
   EXPECT_EQ(killed["message"], "Kill request for " + id + " submitted");
@@ -406,7 +407,7 @@ TEST_P(SparkStandalone, WhatHasEndedAndIsNotShownLeavesNothingBehind) {
     ASSERT_TRUE(Await([&] { return cluster.core().waiting_apps().empty(); }));
   }
   EXPECT_EQ(Page()["completedapps"].size(), 2u);
-  EXPECT_TRUE(Await([&] { return cluster.applications().size() == 2 && cluster.core().apps().size() == 2; }));
+  EXPECT_TRUE(Await([&] { return cluster.records().applications().size() == 2 && cluster.core().apps().size() == 2; }));
   std::string last;
   for (int i = 0; i < 3; ++i) {
     last = Submit(false);
@@ -414,12 +415,12 @@ TEST_P(SparkStandalone, WhatHasEndedAndIsNotShownLeavesNothingBehind) {
     Rest("POST", "/v1/submissions/kill/" + last);
     ASSERT_TRUE(AwaitDriver(last, "KILLED"));
   }
-  EXPECT_TRUE(Await([&] { return cluster.drivers().size() == 1 && cluster.core().drivers().size() == 1; }));
+  EXPECT_TRUE(Await([&] { return cluster.records().drivers().size() == 1 && cluster.core().drivers().size() == 1; }));
   EXPECT_EQ(Page()["completeddrivers"][0]["id"], last);
   if (GetParam().starts_with("4")) {
     Rest("POST", "/v1/submissions/clear");
     EXPECT_EQ(Status(last)["success"], false);
-    EXPECT_TRUE(Await([&] { return cluster.drivers().empty() && cluster.core().apps().empty(); }));
+    EXPECT_TRUE(Await([&] { return cluster.records().drivers().empty() && cluster.core().apps().empty(); }));
   }
   EXPECT_EQ(cluster.core().CheckInvariants(), "");
 }
@@ -467,8 +468,8 @@ TEST_P(SparkStandalone, WorkersThatWereRefusedOrAreLostForLongLeaveNothingBehind
     twin->Write(frame);
     ASSERT_TRUE(Await([&] { return Got(*twin, "RegisterWorkerFailed"); }));
   }
-  EXPECT_TRUE(Await([&] { return workers.size() == 2 && known.size() == 2; }));
-  const std::string lost = workers_[0]->id();
+  EXPECT_TRUE(Await([&] { return workers.all().size() == 2 && known.size() == 2; }));
+  const std::string lost = workers_[0]->link().id();
   workers_.erase(workers_.begin());
   ASSERT_TRUE(AwaitWorkers(1));
   EXPECT_EQ(Page()["workers"].size(), 2u) << "for a while";
@@ -478,7 +479,7 @@ TEST_P(SparkStandalone, WorkersThatWereRefusedOrAreLostForLongLeaveNothingBehind
   EXPECT_EQ(Status(driver)["workerId"], lost) << "one that a driver names stays";
   ASSERT_TRUE(AwaitDriver(Submit(false, "file:/none.jar"), "ERROR"));
   EXPECT_EQ(Status(driver)["success"], false);
-  EXPECT_TRUE(Await([&] { return workers.size() == 1 && known.size() == 1; }));
+  EXPECT_TRUE(Await([&] { return workers.all().size() == 1 && known.size() == 1; }));
   auto application = Driver();
   EXPECT_TRUE(Await([&] { return Count(*application, "ExecutorUpdated") == 2; }));
   EXPECT_EQ(master_->cluster().core().CheckInvariants(), "");
@@ -519,12 +520,12 @@ TEST_P(SparkStandalone, AWorkerThatReturnsInTimeIsTheSameWithAllThatRuns) {
   ASSERT_TRUE(AwaitDriver(id, "RUNNING"));
   auto driver = Driver();
   ASSERT_TRUE(Await([&] { return spawned_.size() == 3; }));
-  const std::string worker = workers_[0]->id();
+  const std::string worker = workers_[0]->link().id();
   KillWorker();
   ASSERT_FALSE(Await([&] { return Page()["aliveworkers"] == 0; }, base::Duration::Seconds(5))) << "it may come back";
   processes_.at(2)->End({7, 0});  // an executor, while nobody looks
   StartWorker(settings, *supervisors_[0]);
-  EXPECT_EQ(workers_[0]->id(), worker);
+  EXPECT_EQ(workers_[0]->link().id(), worker);
   ASSERT_TRUE(Await([&] { return spawned_.size() == 4; })) << "what ended meanwhile is replaced";
   EXPECT_EQ(Status(id)["driverState"], "RUNNING");
   EXPECT_EQ(Page()["coresused"], 3);
@@ -617,7 +618,7 @@ TEST_P(SparkStandalone, RestRefusesWhatIsNoSubmission) {
 
 TEST_P(SparkStandalone, ThePageSaysWhyAnApplicationWaits) {
   auto driver = Driver();
-  const std::string app = master_->cluster().applications()[0].id;
+  const std::string app = master_->cluster().records().applications()[0].id;
   EXPECT_EQ(json::parse(sm::WaitingJson(master_->cluster()))[app], "no worker is alive");
   StartWorker("node", 1);
   ASSERT_TRUE(AwaitWorkers(1));

@@ -84,7 +84,7 @@ TEST_F(SparkStore, RowsThatCannotBeReadAreSetAsideAndTheRestIsServed) {
   tables_[sm::kStandaloneApplications] = {{"app-1", base::EncodeStored(application)}, {"app-2", ""}};
   const Tables before = tables_;
   ASSERT_TRUE(Start().ok());
-  EXPECT_EQ(master_->cluster().workers().size(), 1u);
+  EXPECT_EQ(master_->cluster().workers().all().size(), 1u);
   EXPECT_EQ(master_->cluster().set_aside().size(), 4u);
   EXPECT_THAT(Notices(), HasSubstr("bad-standalone_applications-app-1"));
   ASSERT_TRUE(Await([&] { return master_->cluster().alive(); })) << "the worker does not answer, and is given up";

@@ -32,7 +32,7 @@ struct Due {
 /// being taken moves what is left of it.
 class DueTimes {
  public:
-  DueTimes() : heads_(kSlots, kNone), occupied_(kSlots / kWordBits) {}
+  DueTimes() : heads_(kSlots, kNone), occupied_(kSlots / kWordBits), words_(occupied_.size() / kWordBits) {}
 
   /// Not before the time of the last Take.
   void Add(const Due& due) {
@@ -98,13 +98,14 @@ class DueTimes {
   };
 
   static size_t SlotOf(int64_t at_ms) { return static_cast<size_t>(at_ms) % kSlots; }
+  static uint64_t BitOf(size_t at) { return uint64_t{1} << at % kWordBits; }
   static int64_t SpanOf(int64_t at_ms) { return at_ms / static_cast<int64_t>(kSlots); }
 
   template <class Visit>
   void ForOccupied(int64_t from_ms, int64_t to_ms, Visit visit) const {
     for (int64_t ms = from_ms + 1; ms <= to_ms; ++ms) {
       const size_t slot = SlotOf(ms);
-      if (occupied_[slot / kWordBits] >> slot % kWordBits & 1) visit(slot);
+      if ((occupied_[slot / kWordBits] & BitOf(slot)) != 0) visit(slot);
     }
   }
 
@@ -118,12 +119,16 @@ class DueTimes {
     spare_ = entries_[at].next;
     entries_[at] = {due, heads_[slot]};
     heads_[slot] = at;
-    occupied_[slot / kWordBits] |= uint64_t{1} << slot % kWordBits;
+    const size_t word = slot / kWordBits;
+    occupied_[word] |= BitOf(slot);
+    words_[word / kWordBits] |= BitOf(word);
   }
 
   void TakeSlot() {
     const size_t slot = SlotOf(now_ms_);
-    occupied_[slot / kWordBits] &= ~(uint64_t{1} << slot % kWordBits);
+    const size_t word = slot / kWordBits;
+    occupied_[word] &= ~BitOf(slot);
+    if (occupied_[word] == 0) words_[word / kWordBits] &= ~BitOf(word);
     for (uint32_t at = std::exchange(heads_[slot], kNone); at != kNone;) {
       current_.push_back(entries_[at].due);
       const uint32_t next = std::exchange(entries_[at].next, spare_);
@@ -132,18 +137,29 @@ class DueTimes {
     }
   }
 
-  /// The first occupied slot after now, round the wheel.
-  int64_t NextSlot() const {
-    const size_t start = SlotOf(now_ms_ + 1);
-    for (size_t i = 0; i <= occupied_.size(); ++i) {
-      const size_t word = (start / kWordBits + i) % occupied_.size();
-      uint64_t bits = occupied_[word];
-      if (i == 0) bits &= ~uint64_t{0} << start % kWordBits;
-      if (bits == 0) continue;
-      const size_t slot = word * kWordBits + static_cast<size_t>(std::countr_zero(bits));
-      return now_ms_ + 1 + static_cast<int64_t>((slot - start) % kSlots);
+  /// The first bit that is set from `from` on, round the end; `bits` has some.
+  static size_t FirstFrom(const std::vector<uint64_t>& bits, size_t from) {
+    size_t at = from / kWordBits;
+    uint64_t word = bits[at] & (~uint64_t{0} << from % kWordBits);
+    while (word == 0) {
+      at = (at + 1) % bits.size();
+      word = bits[at];
     }
-    return INT64_MAX;
+    return at * kWordBits + static_cast<size_t>(std::countr_zero(word));
+  }
+
+  /// The first occupied slot after now, round the wheel: O(kSlots / 4096).
+  int64_t NextSlot() const {
+    if (std::ranges::all_of(words_, [](uint64_t word) { return word == 0; })) return INT64_MAX;
+    const size_t start = SlotOf(now_ms_ + 1);
+    size_t word = start / kWordBits;
+    uint64_t bits = occupied_[word] & (~uint64_t{0} << start % kWordBits);
+    if (bits == 0) {
+      word = FirstFrom(words_, (word + 1) % occupied_.size());
+      bits = occupied_[word];
+    }
+    const size_t slot = word * kWordBits + static_cast<size_t>(std::countr_zero(bits));
+    return now_ms_ + 1 + static_cast<int64_t>((slot - start) % kSlots);
   }
 
   int64_t now_ms_ = 0;
@@ -151,6 +167,7 @@ class DueTimes {
   std::map<int64_t, Span> far_;  // by number of the span
   std::vector<uint32_t> heads_;
   std::vector<uint64_t> occupied_;  // a bit for each slot
+  std::vector<uint64_t> words_;     // a bit for each word of occupied_ that has some
   std::vector<Entry> entries_;
   uint32_t spare_ = kNone;  // entries not in use, linked by `next`
 };
