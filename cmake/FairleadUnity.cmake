@@ -11,7 +11,7 @@ set(FAIRLEAD_COMPILED_ALONE
     src/env_zookeeper/store.cc
     src/model/wishes_test.cc src/nm/container_test.cc src/nm/nm_test.cc src/nm/resource_cache_test.cc
     src/process/driver/lost_work_test.cc src/process/http/known_hosts.cc src/process/nm/launcher.cc
-    src/process/spark_master/create_request.cc src/process/spark_master/yarn_application.cc
+    src/process/spark_master/create_request.cc src/process/spark_master/store_writer.cc src/process/spark_master/yarn_application.cc
     src/profiles/fairlead.cc src/profiles/spark_standalone.cc src/profiles/tdw.cc src/profiles/yarn_capacity.cc src/profiles/yarn_fair.cc
     src/rm/running_containers_test.cc
     src/scheduler/fairlead/use_forecast.cc src/scheduler/fairlead/use_learner.cc src/scheduler/shared/water_fill.cc
