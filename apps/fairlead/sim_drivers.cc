@@ -6,19 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "between.h"
 #include "commands.h"
 #include "sim/drivers/drivers.h"
 #include "table.h"
 
 namespace fairlead::apps {
 namespace {
-
-std::string Fixed(double value, int digits) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
-}
-double Seconds(base::Duration duration) { return static_cast<double>(duration.ns) / 1e9; }
 
 int Failed(const base::Error& error) {
   std::fprintf(stderr, "fairlead sim drivers: %s\n", error.message.c_str());
@@ -34,12 +28,12 @@ int Day(const sim::DriversOptions& options, bool json) {
     rows.push_back({{"rules", rules.name},
                     {"meanSlowdown", run->slowdown_mean},
                     {"p99Slowdown", run->slowdown_p99},
-                    {"meanCompletionSeconds", Seconds(run->completion_mean)},
-                    {"makespanSeconds", Seconds(run->makespan)},
+                    {"meanCompletionSeconds", run->completion_mean.seconds()},
+                    {"makespanSeconds", run->makespan.seconds()},
                     {"executors", run->executors},
                     {"ended", run->ended}});
     table.Add({rules.name, Fixed(run->slowdown_mean, 1), Fixed(run->slowdown_p99, 1),
-               Fixed(Seconds(run->completion_mean), 0) + " s", Fixed(Seconds(run->makespan), 0) + " s",
+               Fixed(run->completion_mean.seconds(), 0) + " s", Fixed(run->makespan.seconds(), 0) + " s",
                std::to_string(run->executors), std::to_string(run->ended)});
   }
   if (json) {
@@ -93,13 +87,13 @@ void AddSimDrivers(CLI::App& sim, int& exit_code) {
       ->check(CLI::Range(1, 1'000))
       ->capture_default_str();
   drivers->add_option("--load", options->load, "work that comes, as a part of what the Workers do in that time")
-      ->check(CLI::Range(0.01, 100.0))
+      ->check(Between(0.01, 100.0))
       ->capture_default_str();
   drivers->add_option("--dynamic", options->dynamic, "part of the applications with dynamic allocation")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(Between(0.0, 1.0))
       ->capture_default_str();
   drivers->add_option("--bounded", options->bounded, "part of the applications with a spark.cores.max (8 to 64)")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(Between(0.0, 1.0))
       ->capture_default_str();
   drivers->add_option("--seed", options->seed, "of everything that is drawn")
       ->check(CLI::Range(int64_t{0}, kSeedMax))

@@ -13,27 +13,20 @@
 namespace fairlead::apps {
 namespace {
 
-std::string Fixed(double value, int digits) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
-}
-double Seconds(base::Duration duration) { return static_cast<double>(duration.ns) / 1e9; }
-
 nlohmann::ordered_json JsonOf(const std::string& rules, const sim::StagesResult& result) {
   return {{"rules", rules},
           {"jobsDone", result.jobs_done},
           {"jobsFailed", result.jobs_failed},
           {"mixedResults", result.mixed_results},
-          {"makespanSeconds", Seconds(result.makespan)},
-          {"jobMeanSeconds", Seconds(result.job_mean)},
-          {"jobP95Seconds", Seconds(result.job_p95)},
+          {"makespanSeconds", result.makespan.seconds()},
+          {"jobMeanSeconds", result.job_mean.seconds()},
+          {"jobP95Seconds", result.job_p95.seconds()},
           {"local", result.local},
-          {"remoteReadSeconds", Seconds(result.remote_reads)},
+          {"remoteReadSeconds", result.remote_reads.seconds()},
           {"tasks", result.tasks},
           {"recomputed", result.recomputed},
           {"launchMessages", result.launch_messages},
-          {"executorHours", Seconds(result.executors_held) / 3600}};
+          {"executorHours", result.executors_held.seconds() / 3600}};
 }
 
 int Stages(const sim::StagesOptions& options, bool json) {
@@ -43,10 +36,10 @@ int Stages(const sim::StagesOptions& options, bool json) {
   for (const sim::StageRules& rules : sim::StageRuleSets()) {
     const sim::StagesResult result = sim::RunStages(options, rules.config);
     rows.push_back(JsonOf(rules.name, result));
-    table.Add({rules.name, Fixed(Seconds(result.job_mean), 1) + " s", Fixed(Seconds(result.job_p95), 1) + " s",
-               Fixed(100 * result.local, 0) + " %", Fixed(Seconds(result.remote_reads), 0) + " s",
+    table.Add({rules.name, Fixed(result.job_mean.seconds(), 1) + " s", Fixed(result.job_p95.seconds(), 1) + " s",
+               Fixed(100 * result.local, 0) + " %", Fixed(result.remote_reads.seconds(), 0) + " s",
                std::to_string(result.tasks), std::to_string(result.recomputed), std::to_string(result.launch_messages),
-               Fixed(Seconds(result.executors_held) / 3600, 2), std::to_string(result.jobs_failed),
+               Fixed(result.executors_held.seconds() / 3600, 2), std::to_string(result.jobs_failed),
                std::to_string(result.mixed_results)});
   }
   if (json) {

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/did_you_mean.h"
+#include "between.h"
 #include "config/allocation_file.h"
 #include "env_posix/posix_loop.h"
 #include "progress.h"
@@ -139,7 +140,7 @@ void AddUseOptions(CLI::App& command, TraceArguments& arguments) {
   command
       .add_option("--real-use", arguments.use.part,
                   "tasks use so much of what they ask for, and nodes measure it (1: all; 0: nobody measures)")
-      ->check(CLI::Range(0.0, 4.0));
+      ->check(Between(0.0, 4.0));
   const auto add = [&](const char* name, double& value, const char* about, double low, double high) {
     command.add_option(name, value, about)->check(CLI::Range(low, high))->capture_default_str()->needs("--real-use");
   };
@@ -257,13 +258,13 @@ void AddWorkloadOptions(CLI::App& command, const std::string& trace, TraceArgume
   command.add_option("--node-vcores", arguments.node_vcores, "cores of a node (default 10)")
       ->check(CLI::Range(1, 1 << 20));
   command.add_option("--scale", arguments.scale, "tdw, google: part of the real cluster and its jobs")
-      ->check(CLI::Range(0.0001, 10.0))
+      ->check(Between(0.0001, 10.0))
       ->capture_default_str();
   command.add_option("--hours", arguments.hours, "tdw, google: for so long jobs come")
-      ->check(CLI::Range(0.01, 240.0))
+      ->check(Between(0.01, 240.0))
       ->capture_default_str();
   command.add_option("--faster", arguments.faster, "files: jobs come so many times as fast as in the trace")
-      ->check(CLI::Range(0.001, 1e6))
+      ->check(Between(0.001, 1e6))
       ->capture_default_str();
   command.add_option("--block-size", arguments.block_mib, "SWIM: MiB of input per map")
       ->check(CLI::Range(1, 1 << 20))
@@ -281,9 +282,9 @@ void AddWorkloadOptions(CLI::App& command, const std::string& trace, TraceArgume
       ->check(CLI::Range(1, 10'000'000))
       ->capture_default_str();
   command.add_option("--slow-nodes", arguments.faults.slow_nodes, "part of the nodes that is slow, 0 to 1")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(Between(0.0, 1.0));
   command.add_option("--slow-factor", arguments.faults.slow_factor, "tasks take so many times as long there")
-      ->check(CLI::Range(1.0, 1000.0))
+      ->check(Between(1.0, 1000.0))
       ->capture_default_str();
   command.add_option("--storms", arguments.faults.storms, "so often 200 small jobs come within a second")
       ->check(CLI::Range(0, 10'000));

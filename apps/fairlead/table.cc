@@ -66,6 +66,12 @@ std::string MemoryText(int64_t mib) {
   return buffer;
 }
 
+std::string Fixed(double value, int digits) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  return text;
+}
+
 std::string SizeText(int64_t mib, int64_t vcores) { return MemoryText(mib) + ", " + std::to_string(vcores) + " vc"; }
 
 std::string DurationText(int64_t ms) {

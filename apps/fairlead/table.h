@@ -31,6 +31,8 @@ class Table {
   std::vector<size_t> widths_;
 };
 
+/// "3.14" with two digits.
+std::string Fixed(double value, int digits);
 /// "1.5 GiB", "512 MiB".
 std::string MemoryText(int64_t mib);
 /// "1.5 GiB, 2 vc".

@@ -11,6 +11,7 @@ template <class T>
 class Owned : public std::unique_ptr<T> {
  public:
   Owned() = default;
+  // As with a unique_ptr, null and a new one may be given where an Owned is taken.
   Owned(std::nullptr_t) {}                                                   // NOLINT(google-explicit-constructor)
   Owned(std::unique_ptr<T> other) : std::unique_ptr<T>(std::move(other)) {}  // NOLINT(google-explicit-constructor)
   Owned(const Owned& other) : std::unique_ptr<T>(other ? std::make_unique<T>(*other) : nullptr) {}

@@ -219,6 +219,7 @@ WRONG = [
     *[(("submit", f"{option}={value}", "/bin/true"), 2, option) for option in
       ("--executors", "--executor-memory", "--driver-memory", "--executor-cores", "--executor-idle") for value in ("0", "-1", "x", "99999999999999999999")],
     *[((*command.split(), "-1"), 2, "-1 not in range 0 to 1000000000000") for command in ("sim run tdw --seed", "sim stages --seed", "sim drivers --seed", "sim faults --first")],
+    *[((*command.split(), "nan"), 2, "nan is no number") for command in ("sim drivers --load", "sim run tdw --scale")],
     (("sim", "faults", "--seeds", "0"), 2, "0 not in range 1 to 1000000000"), (("sim", "faults", "--twice", "-1"), 2, "-1 not in range 0 to 1000000000"),
     *[(("logs", ID, f"--tail={value}"), 2, "--tail") for value in ("-1", "x", "99999999")],
     *[(("submit", f"--executor-memory={value}", "/bin/true"), 2, "like 512m or 2g") for value in ("512k", "1.5g", "g", "2 g", "99999999t")],
